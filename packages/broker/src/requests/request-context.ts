@@ -1,0 +1,27 @@
+// What is known of a request besides its body: who sent it, over which listener, under which name.
+
+/** Who a connection speaks for. Without authentication it is `User:ANONYMOUS`. */
+export interface Principal {
+  /** `User` for everyone that Kafka's own mechanisms authenticate. */
+  readonly type: string;
+  readonly name: string;
+}
+
+export const anonymousPrincipal: Principal = { type: 'User', name: 'ANONYMOUS' };
+
+export interface RequestContext {
+  readonly apiKey: number;
+  readonly apiVersion: number;
+  readonly correlationId: number;
+  readonly clientId: string | null;
+  /** Kafka's form: local address and port, remote address and port, a running number. */
+  readonly connectionId: string;
+  /** The peer's IP address, without a port. */
+  readonly clientAddress: string;
+  readonly listenerName: string;
+  /** PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL. */
+  readonly securityProtocol: string;
+  readonly principal: Principal;
+  /** The request came over the inter-broker listener, or from the controller in this process. */
+  readonly isPrivileged: boolean;
+}
