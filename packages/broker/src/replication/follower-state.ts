@@ -1,0 +1,32 @@
+// What a leader knows of one follower: how far it has copied the log, and since when it has been there.
+
+export class FollowerState {
+  readonly brokerId: number;
+  /** End of what the follower has; -1 while it has not fetched in this leader's reign. */
+  logEndOffset = -1;
+  logStartOffset = -1;
+  /** Monotonic time of the last moment at which the follower had all that the leader had. */
+  lastCaughtUpMs: number;
+  /** The leader's end offset and the monotonic time at the follower's previous fetch. */
+  #lastFetchLeaderEndOffset = 0;
+  #lastFetchMs = 0;
+
+  constructor(brokerId: number, nowMs: number) {
+    this.brokerId = brokerId;
+    this.lastCaughtUpMs = nowMs;
+  }
+
+  /**
+   * The follower has asked for `fetchOffset`, so it has everything before. It counts as caught up now when it asks for the
+   * leader's end, and as caught up at its previous fetch when it has at last what the leader had then: a follower that is
+   * steadily one fetch behind a busy leader stays in sync.
+   */
+  recordFetch(fetchOffset: number, logStartOffset: number, leaderEndOffset: number, nowMs: number): void {
+    if (fetchOffset >= leaderEndOffset) this.lastCaughtUpMs = Math.max(this.lastCaughtUpMs, nowMs);
+    else if (fetchOffset >= this.#lastFetchLeaderEndOffset) this.lastCaughtUpMs = Math.max(this.lastCaughtUpMs, this.#lastFetchMs);
+    this.logEndOffset = fetchOffset;
+    this.logStartOffset = logStartOffset;
+    this.#lastFetchLeaderEndOffset = leaderEndOffset;
+    this.#lastFetchMs = nowMs;
+  }
+}
