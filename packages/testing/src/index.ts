@@ -1,2 +1,19 @@
 // The public face of @odradek/testing.
-export {};
+
+export { type BrokerUnderTest, brokerUnderTest, uniqueName } from './foreign/broker-under-test.ts';
+export {
+  cacheDirectory,
+  debianProgram,
+  findProgram,
+  goProgram,
+  isContinuousIntegration,
+  javaProgram,
+  mavenClassPath,
+  needed,
+  pythonWith,
+  skipWithout,
+  type Tool,
+} from './foreign/machine-tools.ts';
+export { type CommandOptions, type CommandResult, runCommand } from './foreign/run-command.ts';
+export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';
+export { type UntilOptions, until } from './until.ts';
