@@ -2,9 +2,15 @@
 
 export { type Clock, systemClock } from './clock.ts';
 export type { DirectoryLock, FileStat, FileSystem, OpenFile, OpenMode } from './file-system.ts';
-export type { LogFields, Logger, LogLevel } from './logger.ts';
+export { type LogFields, type Logger, type LogLevel, logLevels } from './logger.ts';
 export type { Counter, Histogram, MetricSeries, MetricsRegistry } from './metrics.ts';
+export { MetricsTable } from './metrics-table.ts';
 export type { ByteStream, Listener, ListenOptions, Network, StreamReceiver } from './network.ts';
+export { NodeFileSystem } from './node-file-system.ts';
+export { NodeNetwork, type NodeNetworkOptions } from './node-network.ts';
 export { type Random, systemRandom } from './random.ts';
+export { SystemTimer } from './system-timer.ts';
+export { createLogger, createSystemWorld, type LogOptions, type SystemWorldOptions } from './system-world.ts';
 export type { Timer, TimerTask } from './timer.ts';
+export { TimingWheel, type WheelEntry } from './timing-wheel.ts';
 export type { World } from './world.ts';

@@ -1,6 +1,9 @@
-// Logging: lines for a person on a terminal, JSON for a machine. The form with pino is in pino-logger.ts.
+// Logging: lines for a person on a terminal (text-logger.ts), JSON for a machine (json-logger.ts).
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+/** From the least important to the most. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
 
 /** What a line is about: plain values under Kafka's names (topic, partition, client, …); `error` may be an Error. */
 export type LogFields = Readonly<Record<string, unknown>>;

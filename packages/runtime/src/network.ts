@@ -43,6 +43,8 @@ export interface ListenOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly backlog?: number;
+  /** One connection could not be accepted (too many open files, …). Listening goes on. */
+  readonly onAcceptError?: (error: Error) => void;
 }
 
 export interface Network {

@@ -1,0 +1,55 @@
+// The lock on a data directory: a POSIX record lock over the file `.lock`, which the system drops when the process dies.
+//
+// Apache Kafka locks the same file with Java's FileChannel.tryLock, a record lock over all of it. Node has no call for record
+// locks, but SQLite takes them: a connection with an exclusive transaction holds write locks on the bytes from 0x40000000 on,
+//
+//     0                         0x40000000      +512                                2^63 - 1
+//     |  Java: .................XXXXXXXXXXXXXXXX|..................................XXXX  one lock over everything
+//     |  SQLite:                XXXXXXXXXXXXXXXX|                                        pending, reserved and shared bytes
+//
+// so each excludes the other, and the file stays empty: nothing is ever written in that transaction, and the journal is kept in
+// memory. A process does not exclude itself with record locks, hence the set of paths. And it loses its locks on a file as soon
+// as it closes any descriptor of that file: nothing else may open a `.lock`.
+
+import { closeSync, openSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DirectoryLock } from './file-system.ts';
+
+const held = new Set<string>();
+
+/** SQLite's code for a lock that someone else holds. */
+const sqliteBusy = 5;
+
+export function lockDirectory(directory: string): DirectoryLock {
+  const path = join(realpathSync(directory), '.lock');
+  if (held.has(path)) {
+    throw alreadyLocked(directory);
+  }
+  // Creates the file, and fails as Node's other calls do (EACCES, EROFS, …) where SQLite would have its own words for it.
+  closeSync(openSync(path, 'a'));
+  // Loaded here and not by an import: a program that locks nothing need not load SQLite.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) {
+      throw alreadyLocked(directory, error);
+    }
+    throw new Error(`Cannot lock the directory ${directory}`, { cause: error });
+  }
+  held.add(path);
+  return {
+    release: () => {
+      if (held.delete(path)) {
+        database.close();
+      }
+    },
+  };
+}
+
+function alreadyLocked(directory: string, cause?: Error): Error {
+  const message = `The directory ${directory} is locked: another broker (Odradek or Apache Kafka) is using it`;
+  return new Error(message, cause && { cause });
+}

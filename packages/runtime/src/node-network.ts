@@ -1,0 +1,149 @@
+// The real network: TCP through Node's sockets, whose events become calls of one receiver.
+
+import { createServer, isIPv4, type Server, Socket } from 'node:net';
+import type { ByteStream, Listener, ListenOptions, Network, StreamReceiver } from './network.ts';
+
+export interface NodeNetworkOptions {
+  /** Lets the system find out, after hours, that an idle peer is gone. Default true, as Kafka has it. */
+  readonly keepAlive?: boolean;
+}
+
+export class NodeNetwork implements Network {
+  readonly #keepAlive: boolean;
+
+  constructor(options: NodeNetworkOptions = {}) {
+    this.#keepAlive = options.keepAlive ?? true;
+  }
+
+  listen(options: ListenOptions, accept: (stream: ByteStream) => StreamReceiver): Promise<Listener> {
+    // Half-open: a peer that has sent its last request and its end still gets its answers.
+    const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: this.#keepAlive }, (socket) => {
+      const stream = new NodeStream(socket);
+      stream.attach(accept(stream));
+    });
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port: options.port, host: options.host === '' ? undefined : options.host, backlog: options.backlog }, () => {
+        server.off('error', reject);
+        // Accepting one connection failed (too many open files). The peer has been refused; the next one may succeed.
+        server.on('error', (error) => options.onAcceptError?.(error));
+        resolve(listenerOf(server));
+      });
+    });
+  }
+
+  connect(
+    options: { readonly host: string; readonly port: number; readonly timeoutMs?: number },
+    receiver: (stream: ByteStream) => StreamReceiver,
+  ): Promise<ByteStream> {
+    const { host, port, timeoutMs } = options;
+    return new Promise((resolve, reject) => {
+      const socket = new Socket({ allowHalfOpen: true });
+      const timeout =
+        timeoutMs === undefined
+          ? undefined
+          : setTimeout(
+              () => socket.destroy(systemError('ETIMEDOUT', `connect ETIMEDOUT ${host}:${port} after ${timeoutMs} ms`)),
+              timeoutMs,
+            );
+      socket.once('error', reject);
+      socket.once('close', () => clearTimeout(timeout));
+      socket.connect({ host, port, noDelay: true, keepAlive: this.#keepAlive }, () => {
+        clearTimeout(timeout);
+        socket.off('error', reject);
+        const stream = new NodeStream(socket);
+        stream.attach(receiver(stream));
+        resolve(stream);
+      });
+    });
+  }
+}
+
+class NodeStream implements ByteStream {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    // Kept here because a socket forgets them when it closes. A peer that is already gone leaves them unknown from the start.
+    this.remoteAddress = plainAddress(socket.remoteAddress);
+    this.remotePort = socket.remotePort ?? 0;
+    this.localAddress = plainAddress(socket.localAddress);
+    this.localPort = socket.localPort ?? 0;
+  }
+
+  attach(receiver: StreamReceiver): void {
+    const socket = this.#socket;
+    let failure: Error | undefined;
+    socket.on('data', (chunk: Buffer) => receiver.onData(chunk));
+    socket.on('drain', () => receiver.onDrain());
+    socket.on('end', () => receiver.onEnd());
+    socket.on('error', (error) => {
+      failure ??= error;
+    });
+    socket.on('close', () => receiver.onClose(failure));
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  write(chunks: readonly Uint8Array[]): boolean {
+    const socket = this.#socket;
+    if (!socket.writable) {
+      return false; // Ended or gone: onClose is on its way, or was.
+    }
+    // Corked, the chunks go down in one writev; copying them together first costs more (measured with 64 chunks of 1 KiB).
+    socket.cork();
+    for (const chunk of chunks) {
+      socket.write(chunk);
+    }
+    socket.uncork();
+    return !socket.writableNeedDrain;
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(error?: Error): void {
+    this.#socket.destroy(error);
+  }
+}
+
+function listenerOf(server: Server): Listener {
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    throw new Error('A TCP server has an address and a port');
+  }
+  return {
+    host: address.address,
+    port: address.port,
+    close: () => {
+      // The port is free when close returns; its callback would wait for the open streams too.
+      server.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** An IPv4 peer of a socket that serves both families comes as `::ffff:127.0.0.1`. */
+function plainAddress(address: string | undefined): string {
+  const mapped = address?.startsWith('::ffff:') ? address.slice('::ffff:'.length) : undefined;
+  return mapped !== undefined && isIPv4(mapped) ? mapped : (address ?? '');
+}
+
+function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
