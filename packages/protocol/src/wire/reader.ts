@@ -1,0 +1,169 @@
+// Reads the primitive types of the protocol from bytes, in order. All integers are big-endian.
+//
+//   string   int16 length (-1 = null), UTF-8             compact: unsigned varint length + 1 (0 = null), UTF-8
+//   bytes    int32 length (-1 = null), bytes             compact: unsigned varint length + 1 (0 = null), bytes
+//   array    int32 count (-1 = null), elements           compact: unsigned varint count + 1 (0 = null), elements
+//   uuid     16 bytes
+//
+// Every length is checked against the bytes that are there before anything is made of it, so that nothing is allocated by a
+// number that a peer chose.
+
+import { zeroUuid } from '../schema/define.ts';
+import { MalformedMessageError } from './malformed-message-error.ts';
+import { unzigzag } from './varint.ts';
+
+export class Reader {
+  readonly buffer: Buffer;
+  readonly end: number;
+  position: number;
+  readonly #view: DataView;
+
+  constructor(buffer: Buffer, position = 0, end = buffer.length) {
+    this.buffer = buffer;
+    this.position = position;
+    this.end = end;
+    this.#view = new DataView(buffer.buffer, buffer.byteOffset, end);
+  }
+
+  get remaining(): number {
+    return this.end - this.position;
+  }
+
+  /** Steps over `size` bytes and returns where they start. */
+  skip(size: number): number {
+    const start = this.position;
+    const after = start + size;
+    if (after > this.end)
+      throw new MalformedMessageError(`${size} bytes expected at position ${start}, but only ${this.end - start} are left`);
+    this.position = after;
+    return start;
+  }
+
+  bool(): boolean {
+    return this.#view.getInt8(this.skip(1)) !== 0;
+  }
+
+  int8(): number {
+    return this.#view.getInt8(this.skip(1));
+  }
+
+  int16(): number {
+    return this.#view.getInt16(this.skip(2));
+  }
+
+  uint16(): number {
+    return this.#view.getUint16(this.skip(2));
+  }
+
+  int32(): number {
+    return this.#view.getInt32(this.skip(4));
+  }
+
+  uint32(): number {
+    return this.#view.getUint32(this.skip(4));
+  }
+
+  /** Saturates at the largest and smallest safe integer. */
+  int64(): number {
+    const start = this.skip(8);
+    return safeInt64(this.#view.getInt32(start), this.#view.getUint32(start + 4));
+  }
+
+  int64Bits(): bigint {
+    return this.#view.getBigInt64(this.skip(8));
+  }
+
+  float64(): number {
+    return this.#view.getFloat64(this.skip(8));
+  }
+
+  uuid(): string {
+    const start = this.skip(16);
+    const view = this.#view;
+    if (
+      view.getInt32(start) === 0 &&
+      view.getInt32(start + 4) === 0 &&
+      view.getInt32(start + 8) === 0 &&
+      view.getInt32(start + 12) === 0
+    ) {
+      return zeroUuid;
+    }
+    return this.buffer.toString('base64url', start, start + 16);
+  }
+
+  unsignedVarint(): number {
+    let byte = this.#view.getUint8(this.skip(1));
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let shift = 7; shift <= 28; shift += 7) {
+      byte = this.#view.getUint8(this.skip(1));
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+    throw new MalformedMessageError(`The varint that ends at position ${this.position} is longer than five bytes`);
+  }
+
+  varint(): number {
+    return unzigzag(this.unsignedVarint());
+  }
+
+  /** Saturates at the largest and smallest safe integer. */
+  varlong(): number {
+    let low = 0;
+    let shift = 0;
+    // The first four bytes carry 28 bits, which integer arithmetic holds; most values end there.
+    for (; shift < 28; shift += 7) {
+      const byte = this.#view.getUint8(this.skip(1));
+      low |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return unzigzag(low);
+    }
+    let high = 0;
+    let weight = 1;
+    for (; shift < 70; shift += 7) {
+      const byte = this.#view.getUint8(this.skip(1));
+      high += (byte & 0x7f) * weight;
+      weight *= 128;
+      if (byte < 0x80) return saturate(high * 0x8000000 + (low >>> 1), low & 1);
+    }
+    throw new MalformedMessageError(`The varlong that ends at position ${this.position} is longer than ten bytes`);
+  }
+
+  /** The length of a string of the old form; -1 is null. */
+  stringLength(): number {
+    return this.int16();
+  }
+
+  /** The length of bytes, records or an array of the old form; -1 is null. */
+  length(): number {
+    return this.int32();
+  }
+
+  /** The length of anything in the compact form; -1 is null. */
+  compactLength(): number {
+    return this.unsignedVarint() - 1;
+  }
+
+  string(length: number): string {
+    if (length === 0) return '';
+    const start = this.skip(length);
+    return this.buffer.toString('utf8', start, start + length);
+  }
+
+  /** A slice, not a copy. */
+  bytes(length: number): Buffer {
+    const start = this.skip(length);
+    return this.buffer.subarray(start, start + length);
+  }
+}
+
+/** The number whose upper and lower halves are given, or the nearest safe integer. */
+function safeInt64(high: number, low: number): number {
+  if (high > 0x1fffff) return Number.MAX_SAFE_INTEGER;
+  if (high < -0x200000 || (high === -0x200000 && low === 0)) return Number.MIN_SAFE_INTEGER;
+  return high * 0x100000000 + low;
+}
+
+function saturate(magnitude: number, sign: number): number {
+  const value = sign === 1 ? -1 - magnitude : magnitude;
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value));
+}
