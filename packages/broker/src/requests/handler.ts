@@ -9,6 +9,13 @@ export type Answer<A extends MessageDefinition> = MessageInit<A> | null;
 
 export interface Handler<Q extends MessageDefinition = MessageDefinition, A extends MessageDefinition = MessageDefinition> {
   readonly api: Api;
+  /**
+   * True: the connection may begin its next request, if that is one of the same kind, while this one waits for its answer.
+   * Only for handlers whose effects are over when `handle` returns, promise or not. Answers keep their order in any case.
+   */
+  readonly mayOverlap: boolean;
+  /** The answer to a version that is not served, written in the lowest version. Without it the connection is closed. */
+  readonly unsupportedVersion: (() => MessageInit<A>) | undefined;
   handle(request: Message<Q>, context: RequestContext): Answer<A> | Promise<Answer<A>>;
   /** The answer when the whole request fails with this error. */
   errorResponse(request: Message<Q>, error: ProtocolError, context: RequestContext): MessageInit<A>;
@@ -18,6 +25,8 @@ export interface HandlerFunctions<Q extends MessageDefinition, A extends Message
   handle(request: Message<Q>, context: RequestContext): Answer<A> | Promise<Answer<A>>;
   /** Needed where the response carries its error inside an array; else the error goes to the response's `errorCode`. */
   errorResponse?(request: Message<Q>, error: ProtocolError, context: RequestContext): MessageInit<A>;
+  readonly mayOverlap?: boolean;
+  unsupportedVersion?(): MessageInit<A>;
 }
 
 export function defineHandler<Q extends MessageDefinition, A extends MessageDefinition>(
@@ -29,6 +38,8 @@ export function defineHandler<Q extends MessageDefinition, A extends MessageDefi
   if (api === undefined) throw new Error(`${request.name} is not a request that this broker serves`);
   return {
     api,
+    mayOverlap: functions.mayOverlap ?? false,
+    unsupportedVersion: functions.unsupportedVersion?.bind(functions),
     handle: (body, context) => functions.handle(body, context),
     errorResponse: (body, error, context) =>
       functions.errorResponse?.(body, error, context) ?? topLevelError<A>(error),
