@@ -110,7 +110,11 @@ export interface Coordination {
   onState(listener: (state: SessionState) => void): () => void;
 
   /** The parent must exist. Answers the path, with its number when sequential. NoNode, NodeExists, NoChildrenForEphemerals. */
-  create(path: string, data: Uint8Array | null, options?: CreateOptions): Promise<{ readonly path: string; readonly stat: NodeStat }>;
+  create(
+    path: string,
+    data: Uint8Array | null,
+    options?: CreateOptions,
+  ): Promise<{ readonly path: string; readonly stat: NodeStat }>;
   /** NoNode (and then the watch is not set). The watch fires when the data is set or the node deleted. */
   get(path: string, watcher?: Watcher): Promise<{ readonly data: NodeData; readonly stat: NodeStat }>;
   /** NoNode, BadVersion. */

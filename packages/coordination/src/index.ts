@@ -1,2 +1,20 @@
 // The public face of @odradek/coordination.
-export {};
+
+export * from './acl-nodes.ts';
+export {
+  type Coordination,
+  CoordinationError,
+  type CoordinationErrorCode,
+  type CoordinationStore,
+  type CreateOptions,
+  isCoordinationError,
+  type NodeData,
+  type NodeStat,
+  type Operation,
+  type OperationResult,
+  type SessionState,
+  type WatchEvent,
+  type Watcher,
+} from './coordination.ts';
+export * from './coordination-tree.ts';
+export { InvalidNodeError } from './node-json.ts';
