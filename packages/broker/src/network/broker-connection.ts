@@ -19,6 +19,9 @@ import type { RequestMemory } from './request-memory.ts';
 const maxOverlappingRequests = 32;
 const maxOverlappingBytes = 8 * 1024 * 1024;
 
+/** Answers are handed to the stream when they come to this size, so that it can say that the peer is slow. */
+const maxGatheredBytes = 256 * 1024;
+
 /** What a connection is for the requests that come over it. */
 export interface ConnectionIdentity {
   readonly connectionId: string;
@@ -71,12 +74,14 @@ export class BrokerConnection implements StreamReceiver {
   #inFlightBytes = 0;
   #allMayOverlap = true;
   #outgoing: Buffer[] = [];
+  #outgoingBytes = 0;
   #willFlush = false;
   /** Bytes of incomplete frames that `memory` knows of. */
   #countedBytes = 0;
   #isPaused = false;
   #peerIsSlow = false;
   #peerHasEnded = false;
+  #hasEnded = false;
   #isClosed = false;
   #lastActiveMs: number;
   #idleTask: TimerTask | undefined;
@@ -144,6 +149,7 @@ export class BrokerConnection implements StreamReceiver {
     this.#countMemory();
     this.#flush();
     this.#regulateReading();
+    this.#endIfAnswered();
   }
 
   #beginRequests(): void {
@@ -227,19 +233,23 @@ export class BrokerConnection implements StreamReceiver {
     queueMicrotask(() => {
       this.#willFlush = false;
       if (!this.#isClosed) this.#proceed();
-      this.#endIfAnswered();
     });
   }
 
   #send(answer: AnswerBytes): void {
     if (answer === null || this.#isClosed) return;
-    for (const chunk of answer) this.#outgoing.push(chunk);
+    for (const chunk of answer) {
+      this.#outgoing.push(chunk);
+      this.#outgoingBytes += chunk.length;
+    }
+    if (this.#outgoingBytes >= maxGatheredBytes) this.#flush();
   }
 
   #flush(): void {
     if (this.#outgoing.length === 0) return;
     const chunks = this.#outgoing;
     this.#outgoing = [];
+    this.#outgoingBytes = 0;
     if (!this.#stream.write(chunks)) this.#peerIsSlow = true;
   }
 
@@ -264,9 +274,9 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #endIfAnswered(): void {
-    if (!this.#peerHasEnded || this.#isClosed) return;
-    if (this.#inFlight.length > 0 || this.#unread.length > 0 || this.#nextFrame !== null) return;
-    this.#flush();
+    if (!this.#peerHasEnded || this.#hasEnded || this.#isClosed) return;
+    if (this.#inFlight.length > 0 || this.#unread.length > 0 || this.#nextFrame !== null || this.#peerIsSlow) return;
+    this.#hasEnded = true;
     this.#stream.end();
   }
 
