@@ -1,0 +1,34 @@
+// Heartbeat (12): TODO
+//
+// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 adds groupInstanceId to the request.
+// Version 4 is the first flexible one.
+
+import { int16, int32, type Message, message, string } from '../schema/define.ts';
+
+export const HeartbeatRequest = message({
+  name: 'HeartbeatRequest',
+  type: 'request',
+  apiKey: 12,
+  versions: '0-4',
+  flexible: '4+',
+  fields: {
+    groupId: string(),
+    generationId: int32(),
+    memberId: string(),
+    groupInstanceId: string({ versions: '3+', nullable: '0+', default: null }),
+  },
+});
+export type HeartbeatRequest = Message<typeof HeartbeatRequest>;
+
+export const HeartbeatResponse = message({
+  name: 'HeartbeatResponse',
+  type: 'response',
+  apiKey: 12,
+  versions: '0-4',
+  flexible: '4+',
+  fields: {
+    throttleTimeMs: int32({ versions: '1+', ignorable: true }),
+    errorCode: int16(),
+  },
+});
+export type HeartbeatResponse = Message<typeof HeartbeatResponse>;

@@ -1,0 +1,53 @@
+// DescribeGroups (15): TODO
+//
+// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 adds includeAuthorizedOperations to
+// the request and adds authorizedOperations to the response. Version 4 adds groupInstanceId to the response. Version 5 is the
+// first flexible one. Version 6 adds errorMessage to the response.
+
+import { array, bool, bytes, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
+
+export const DescribeGroupsRequest = message({
+  name: 'DescribeGroupsRequest',
+  type: 'request',
+  apiKey: 15,
+  versions: '0-6',
+  flexible: '5+',
+  fields: {
+    groups: array(string()),
+    includeAuthorizedOperations: bool({ versions: '3+' }),
+  },
+});
+export type DescribeGroupsRequest = Message<typeof DescribeGroupsRequest>;
+
+export const DescribeGroupsResponse = message({
+  name: 'DescribeGroupsResponse',
+  type: 'response',
+  apiKey: 15,
+  versions: '0-6',
+  flexible: '5+',
+  fields: {
+    throttleTimeMs: int32({ versions: '1+', ignorable: true }),
+    groups: array(
+      struct({
+        errorCode: int16(),
+        errorMessage: string({ versions: '6+', nullable: '0+', default: null }),
+        groupId: string(),
+        groupState: string(),
+        protocolType: string(),
+        protocolData: string(),
+        members: array(
+          struct({
+            memberId: string(),
+            groupInstanceId: string({ versions: '4+', nullable: '0+', default: null, ignorable: true }),
+            clientId: string(),
+            clientHost: string(),
+            memberMetadata: bytes(),
+            memberAssignment: bytes(),
+          }),
+        ),
+        authorizedOperations: int32({ versions: '3+', default: -2147483648 }),
+      }),
+    ),
+  },
+});
+export type DescribeGroupsResponse = Message<typeof DescribeGroupsResponse>;

@@ -1,0 +1,63 @@
+// TxnOffsetCommit (28): TODO
+//
+// Version 1 has the same layout. Version 2 adds committedLeaderEpoch to the request. Version 3 is the first flexible one and
+// adds generationIdOrMemberEpoch, memberId and groupInstanceId to the request. Versions 4 and 5 have the same layout. Version 6
+// adds topicId to the request, adds topicId to the response, drops name from the request, and drops name from the response.
+
+import { array, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
+
+export const TxnOffsetCommitRequest = message({
+  name: 'TxnOffsetCommitRequest',
+  type: 'request',
+  apiKey: 28,
+  versions: '0-6',
+  flexible: '3+',
+  fields: {
+    transactionalId: string(),
+    groupId: string(),
+    producerId: int64(),
+    producerEpoch: int16(),
+    generationIdOrMemberEpoch: int32({ versions: '3+', default: -1 }),
+    memberId: string({ versions: '3+' }),
+    groupInstanceId: string({ versions: '3+', nullable: '0+', default: null }),
+    topics: array(
+      struct({
+        name: string({ versions: '0-5', ignorable: true }),
+        topicId: uuid({ versions: '6+', ignorable: true }),
+        partitions: array(
+          struct({
+            partitionIndex: int32(),
+            committedOffset: int64(),
+            committedLeaderEpoch: int32({ versions: '2+', default: -1, ignorable: true }),
+            committedMetadata: string({ nullable: '0+' }),
+          }),
+        ),
+      }),
+    ),
+  },
+});
+export type TxnOffsetCommitRequest = Message<typeof TxnOffsetCommitRequest>;
+
+export const TxnOffsetCommitResponse = message({
+  name: 'TxnOffsetCommitResponse',
+  type: 'response',
+  apiKey: 28,
+  versions: '0-6',
+  flexible: '3+',
+  fields: {
+    throttleTimeMs: int32(),
+    topics: array(
+      struct({
+        name: string({ versions: '0-5', ignorable: true }),
+        topicId: uuid({ versions: '6+', ignorable: true }),
+        partitions: array(
+          struct({
+            partitionIndex: int32(),
+            errorCode: int16(),
+          }),
+        ),
+      }),
+    ),
+  },
+});
+export type TxnOffsetCommitResponse = Message<typeof TxnOffsetCommitResponse>;

@@ -1,0 +1,49 @@
+// AlterConfigs (33): TODO
+//
+// Version 1 has the same layout. Version 2 is the first flexible one.
+
+import { array, bool, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
+
+export const AlterConfigsRequest = message({
+  name: 'AlterConfigsRequest',
+  type: 'request',
+  apiKey: 33,
+  versions: '0-2',
+  flexible: '2+',
+  fields: {
+    resources: array(
+      struct({
+        resourceType: int8(),
+        resourceName: string(),
+        configs: array(
+          struct({
+            name: string(),
+            value: string({ nullable: '0+' }),
+          }),
+        ),
+      }),
+    ),
+    validateOnly: bool(),
+  },
+});
+export type AlterConfigsRequest = Message<typeof AlterConfigsRequest>;
+
+export const AlterConfigsResponse = message({
+  name: 'AlterConfigsResponse',
+  type: 'response',
+  apiKey: 33,
+  versions: '0-2',
+  flexible: '2+',
+  fields: {
+    throttleTimeMs: int32(),
+    responses: array(
+      struct({
+        errorCode: int16(),
+        errorMessage: string({ nullable: '0+' }),
+        resourceType: int8(),
+        resourceName: string(),
+      }),
+    ),
+  },
+});
+export type AlterConfigsResponse = Message<typeof AlterConfigsResponse>;

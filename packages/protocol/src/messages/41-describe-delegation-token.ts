@@ -1,0 +1,56 @@
+// DescribeDelegationToken (41): TODO
+//
+// Version 1 has the same layout. Version 2 is the first flexible one. Version 3 adds tokenRequesterPrincipalType and
+// tokenRequesterPrincipalName to the response.
+
+import { array, bytes, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
+
+export const DescribeDelegationTokenRequest = message({
+  name: 'DescribeDelegationTokenRequest',
+  type: 'request',
+  apiKey: 41,
+  versions: '0-3',
+  flexible: '2+',
+  fields: {
+    owners: array(
+      struct({
+        principalType: string(),
+        principalName: string(),
+      }),
+      { nullable: '0+' },
+    ),
+  },
+});
+export type DescribeDelegationTokenRequest = Message<typeof DescribeDelegationTokenRequest>;
+
+export const DescribeDelegationTokenResponse = message({
+  name: 'DescribeDelegationTokenResponse',
+  type: 'response',
+  apiKey: 41,
+  versions: '0-3',
+  flexible: '2+',
+  fields: {
+    errorCode: int16(),
+    tokens: array(
+      struct({
+        principalType: string(),
+        principalName: string(),
+        tokenRequesterPrincipalType: string({ versions: '3+' }),
+        tokenRequesterPrincipalName: string({ versions: '3+' }),
+        issueTimestamp: int64(),
+        expiryTimestamp: int64(),
+        maxTimestamp: int64(),
+        tokenId: string(),
+        hmac: bytes(),
+        renewers: array(
+          struct({
+            principalType: string(),
+            principalName: string(),
+          }),
+        ),
+      }),
+    ),
+    throttleTimeMs: int32(),
+  },
+});
+export type DescribeDelegationTokenResponse = Message<typeof DescribeDelegationTokenResponse>;

@@ -1,0 +1,42 @@
+// TODO
+
+import { array, bytes, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
+
+export const GroupMetadataKey = message({
+  name: 'GroupMetadataKey',
+  type: 'data',
+  recordType: 2,
+  versions: '0',
+  flexible: 'none',
+  fields: {
+    group: string(),
+  },
+});
+export type GroupMetadataKey = Message<typeof GroupMetadataKey>;
+
+const memberMetadata = struct({
+  memberId: string(),
+  groupInstanceId: string({ versions: '3+', nullable: '0+', default: null, ignorable: true }),
+  clientId: string(),
+  clientHost: string(),
+  rebalanceTimeout: int32({ versions: '1+', default: -1, ignorable: true }),
+  sessionTimeout: int32(),
+  subscription: bytes(),
+  assignment: bytes(),
+});
+
+export const GroupMetadataValue = message({
+  name: 'GroupMetadataValue',
+  type: 'data',
+  versions: '0-4',
+  flexible: '4+',
+  fields: {
+    protocolType: string(),
+    generation: int32(),
+    protocol: string({ nullable: '0+' }),
+    leader: string({ nullable: '0+' }),
+    currentStateTimestamp: int64({ versions: '2+', default: -1, ignorable: true }),
+    members: array(memberMetadata),
+  },
+});
+export type GroupMetadataValue = Message<typeof GroupMetadataValue>;

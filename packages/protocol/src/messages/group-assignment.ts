@@ -1,0 +1,20 @@
+// What the leader of a classic group gives to each consumer: assignment within SyncGroup. An int16 version precedes it.
+
+import { array, bytes, int32, type Message, message, string, struct } from '../schema/define.ts';
+
+export const ConsumerProtocolAssignment = message({
+  name: 'ConsumerProtocolAssignment',
+  type: 'data',
+  versions: '0-3',
+  flexible: 'none',
+  fields: {
+    assignedPartitions: array(
+      struct({
+        topic: string(),
+        partitions: array(int32()),
+      }),
+    ),
+    userData: bytes({ nullable: '0+', default: null }),
+  },
+});
+export type ConsumerProtocolAssignment = Message<typeof ConsumerProtocolAssignment>;

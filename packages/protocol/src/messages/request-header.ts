@@ -1,0 +1,17 @@
+// The header of every request. Version 0 was ControlledShutdown’s alone, version 1 has the client id, version 2 tagged fields.
+
+import { int16, int32, type Message, message, string } from '../schema/define.ts';
+
+export const RequestHeader = message({
+  name: 'RequestHeader',
+  type: 'header',
+  versions: '0-2',
+  flexible: '2+',
+  fields: {
+    requestApiKey: int16(),
+    requestApiVersion: int16(),
+    correlationId: int32(),
+    clientId: string({ versions: '1+', nullable: '0+', flexible: 'none' }),
+  },
+});
+export type RequestHeader = Message<typeof RequestHeader>;
