@@ -1,6 +1,43 @@
 // The public face of @odradek/runtime.
 
 export { type Clock, systemClock } from './clock.ts';
+export {
+  atLeast,
+  between,
+  boolean,
+  type Check,
+  ConfigError,
+  className,
+  distinct,
+  double,
+  type Importance,
+  int,
+  list,
+  long,
+  maxInt,
+  maxLong,
+  nonEmptyList,
+  nonEmptyString,
+  nonNullString,
+  oneOf,
+  oneOfIgnoringCase,
+  type Properties,
+  parseOverride,
+  parseProperties,
+  parseSetting,
+  password,
+  printSetting,
+  type Setting,
+  type SettingName,
+  type SettingOptions,
+  type SettingScalar,
+  type Settings,
+  type SettingType,
+  type SettingValue,
+  short,
+  string,
+  type UpdateMode,
+} from './config.ts';
 export type { DirectoryLock, FileStat, FileSystem, OpenFile, OpenMode } from './file-system.ts';
 export { type LogFields, type Logger, type LogLevel, logLevels } from './logger.ts';
 export type { Counter, Histogram, MetricSeries, MetricsRegistry } from './metrics.ts';
@@ -9,6 +46,7 @@ export type { ByteStream, Listener, ListenOptions, Network, StreamReceiver } fro
 export { NodeFileSystem } from './node-file-system.ts';
 export { NodeNetwork, type NodeNetworkOptions } from './node-network.ts';
 export { type Random, systemRandom } from './random.ts';
+export { SeededRandom } from './seeded-random.ts';
 export { SystemTimer } from './system-timer.ts';
 export { createLogger, createSystemWorld, type LogOptions, type SystemWorldOptions } from './system-world.ts';
 export type { Timer, TimerTask } from './timer.ts';

@@ -1,5 +1,6 @@
 // The public face of @odradek/testing.
 
+export { goldenDirectory } from './fixtures.ts';
 export { type BrokerUnderTest, brokerUnderTest, uniqueName } from './foreign/broker-under-test.ts';
 export {
   cacheDirectory,

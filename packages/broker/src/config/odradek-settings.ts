@@ -1,0 +1,22 @@
+// Odradek's own settings, which Kafka does not have.
+
+import { atLeast, int, oneOf, string } from '@odradek/runtime';
+
+export const odradekSettings = {
+  'odradek.log.format': string('auto', {
+    valid: oneOf('auto', 'text', 'json'),
+    doc: "How the broker's own log is written: text for people, json for machines; auto is text on a terminal and json elsewhere.",
+  }),
+  'odradek.log.level': string('info', {
+    valid: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'),
+    doc: "The least serious lines that go into the broker's own log. One part's level can be changed while it runs, as a broker logger.",
+  }),
+  'odradek.tail.cache.bytes': int(33554432, {
+    valid: atLeast(0),
+    doc: 'How many bytes of the newest records of all partitions stay in memory, so that readers who keep up cost no reads of the disk.',
+  }),
+  'odradek.max.open.files': int(4096, {
+    valid: atLeast(64),
+    doc: 'How many files of logs the broker keeps open at a time. The ones unused for longest are closed and opened again when needed.',
+  }),
+};
