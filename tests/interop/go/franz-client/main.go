@@ -1,0 +1,98 @@
+// franz-go as a program that writes or reads records as lines (see record-lines.ts).
+//
+//	franz-client produce BOOTSTRAP TOPIC CODEC < LINES
+//	franz-client consume BOOTSTRAP TOPIC COUNT > LINES
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func main() {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
+	defer cancel()
+	mode, bootstrap, topic, argument := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+	if mode == "produce" {
+		produce(ctx, bootstrap, topic, argument)
+	} else {
+		consume(ctx, bootstrap, topic, argument)
+	}
+}
+
+func produce(ctx context.Context, bootstrap, topic, codec string) {
+	codecs := map[string]kgo.CompressionCodec{
+		"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
+		"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression(),
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap), kgo.AllowAutoTopicCreation(), kgo.ProducerLinger(5*time.Millisecond),
+		kgo.ProducerBatchCompression(codecs[codec]), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	check(err)
+	defer client.Close()
+	var records []*kgo.Record
+	input := bufio.NewScanner(os.Stdin)
+	input.Buffer(nil, 64<<20)
+	for input.Scan() {
+		fields := strings.Split(input.Text(), "\t")
+		record := &kgo.Record{Topic: topic, Partition: 0, Key: decode(fields[0]), Value: decode(fields[1])}
+		for _, header := range strings.FieldsFunc(fields[2], func(r rune) bool { return r == ',' }) {
+			name, value, _ := strings.Cut(header, ":")
+			record.Headers = append(record.Headers, kgo.RecordHeader{Key: string(decode(name)), Value: decode(value)})
+		}
+		records = append(records, record)
+	}
+	check(input.Err())
+	check(client.ProduceSync(ctx, records...).FirstErr())
+}
+
+func consume(ctx context.Context, bootstrap, topic, count string) {
+	left, err := strconv.Atoi(count)
+	check(err)
+	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: kgo.NewOffset().AtStart()}}))
+	check(err)
+	defer client.Close()
+	for left > 0 {
+		fetches := client.PollFetches(ctx)
+		check(fetches.Err())
+		fetches.EachRecord(func(r *kgo.Record) {
+			var headers []string
+			for _, h := range r.Headers {
+				headers = append(headers, encode([]byte(h.Key))+":"+encode(h.Value))
+			}
+			fmt.Printf("%s\t%s\t%s\n", encode(r.Key), encode(r.Value), strings.Join(headers, ","))
+			left--
+		})
+	}
+}
+
+func decode(text string) []byte {
+	if text == "-" {
+		return nil
+	}
+	bytes, err := base64.StdEncoding.DecodeString(text)
+	check(err)
+	return bytes
+}
+
+func encode(bytes []byte) string {
+	if bytes == nil {
+		return "-"
+	}
+	return base64.StdEncoding.EncodeToString(bytes)
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
