@@ -183,7 +183,7 @@ export function errorByCode(code: number): ErrorCode {
 
 /** An answer that the protocol has a code for. */
 export class ProtocolError extends Error {
-  override readonly name = 'ProtocolError';
+  override readonly name: string = 'ProtocolError';
   readonly code: number;
 
   constructor(code: number, message?: string, options?: ErrorOptions) {

@@ -99,6 +99,83 @@ export * from './messages/share-state-records.ts';
 export * from './messages/streams-group-records.ts';
 export * from './messages/transaction-records.ts';
 export {
+  buildEmptyBatch,
+  buildRecordBatch,
+  type EmptyBatchOptions,
+  type RecordBatchOptions,
+} from './records/batch-builder.ts';
+export {
+  type Batch,
+  type BatchesSummary,
+  batchAt,
+  batchSizeAt,
+  firstBatchOf,
+  iterateBatches,
+  lastBatchOf,
+  recordBatchesIn,
+} from './records/batches.ts';
+export {
+  type CompressionType,
+  compress,
+  compressAsync,
+  compressionTypeById,
+  compressionTypeId,
+  compressionTypes,
+  decompress,
+  decompressAsync,
+  defaultMaxDecompressedBytes,
+} from './records/compression.ts';
+export {
+  buildControlBatch,
+  type ControlBatchOptions,
+  type ControlRecordType,
+  controlRecordType,
+  type EndTransactionMarker,
+  readEndTransactionMarker,
+} from './records/control-record.ts';
+export { crc32, crc32c } from './records/crc32c.ts';
+export { LegacyBatch, type LegacyMagic } from './records/legacy-batch.ts';
+export { buildLegacyBatch, type LegacyBatchOptions } from './records/legacy-builder.ts';
+export {
+  type LogRecord,
+  type RecordHeader,
+  type RecordInit,
+  RecordReader,
+  sizeOfRecord,
+  type TimestampType,
+} from './records/record.ts';
+export {
+  logOverhead,
+  magicPosition,
+  noPartitionLeaderEpoch,
+  noProducerEpoch,
+  noProducerId,
+  noSequence,
+  noTimestamp,
+  RecordBatch,
+  recordBatchOverhead,
+  sequenceAfter,
+} from './records/record-batch.ts';
+export { convertRecords, needsConversion, type RebuildOptions, rebuildRecords } from './records/record-conversion.ts';
+export {
+  CorruptRecordError,
+  DecompressionError,
+  InvalidRecordError,
+  UnsupportedCompressionTypeError,
+} from './records/record-errors.ts';
+export { countRecords, type RecordsSummary, validateRecords } from './records/record-validation.ts';
+export {
+  type Codec,
+  codecFor,
+  decodeMessage,
+  type ExactCodec,
+  type ExactMessage,
+  encodeMessage,
+  encodeToBuffer,
+  exactCodecFor,
+} from './schema/codec.ts';
+export { type CodecMode, codecName, codecSource } from './schema/compile.ts';
+export {
   array,
   bool,
   bytes,
