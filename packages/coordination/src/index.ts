@@ -17,4 +17,6 @@ export {
   type Watcher,
 } from './coordination.ts';
 export * from './coordination-tree.ts';
+export { EmbeddedStore, type EmbeddedStoreParts, journalFileName } from './embedded/embedded-store.ts';
+export { CorruptJournalError } from './embedded/write-ahead-file.ts';
 export { InvalidNodeError } from './node-json.ts';
