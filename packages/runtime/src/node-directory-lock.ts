@@ -40,9 +40,12 @@ export function lockDirectory(directory: string): DirectoryLock {
     throw new Error(`Cannot lock the directory ${directory}`, { cause: error });
   }
   held.add(path);
+  let isHeld = true;
   return {
     release: () => {
-      if (held.delete(path)) {
+      if (isHeld) {
+        isHeld = false;
+        held.delete(path);
         database.close();
       }
     },

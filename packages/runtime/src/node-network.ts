@@ -23,7 +23,10 @@ export class NodeNetwork implements Network {
     });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ port: options.port, host: options.host === '' ? undefined : options.host, backlog: options.backlog }, () => {
+      // Without a host Node listens on every address of both families.
+      const host = options.host === '' ? {} : { host: options.host };
+      const backlog = options.backlog === undefined ? {} : { backlog: options.backlog };
+      server.listen({ port: options.port, ...host, ...backlog }, () => {
         server.off('error', reject);
         // Accepting one connection failed (too many open files). The peer has been refused; the next one may succeed.
         server.on('error', (error) => options.onAcceptError?.(error));
@@ -48,7 +51,9 @@ export class NodeNetwork implements Network {
             );
       socket.once('error', reject);
       socket.once('close', () => clearTimeout(timeout));
-      socket.connect({ host, port, noDelay: true, keepAlive: this.#keepAlive }, () => {
+      socket.connect({ host, port }, () => {
+        socket.setNoDelay(true);
+        socket.setKeepAlive(this.#keepAlive);
         clearTimeout(timeout);
         socket.off('error', reject);
         const stream = new NodeStream(socket);

@@ -1,6 +1,6 @@
 // The real world, put together.
 
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { createJsonLogger } from './json-logger.ts';
 import type { Logger, LogLevel } from './logger.ts';
 import { MetricsTable } from './metrics-table.ts';
@@ -18,6 +18,8 @@ export interface LogOptions {
   readonly level?: LogLevel;
   /** Where the lines go, line ends included; default standard output. */
   readonly write?: (text: string) => void;
+  /** Whose wall time the lines of format `text` begin with; default the system's. */
+  readonly clock?: Clock;
 }
 
 export interface SystemWorldOptions {
@@ -39,13 +41,13 @@ export function createSystemWorld(options: SystemWorldOptions = {}): World {
 }
 
 export function createLogger(options: LogOptions = {}): Logger {
-  const { format = 'text', level = 'info', write } = options;
+  const { format = 'text', level = 'info', write, clock = systemClock } = options;
   const writeOut = write ?? writeToStandardOutput();
   if (format === 'json') {
     return createJsonLogger({ level, write: writeOut });
   }
   const useColour = write === undefined && process.stdout.isTTY && process.stdout.hasColors();
-  return new TextLogger({ level, write: writeOut, wallTimeMs: systemClock.wallTimeMs, useColour });
+  return new TextLogger({ level, write: writeOut, wallTimeMs: () => clock.wallTimeMs(), useColour });
 }
 
 function writeToStandardOutput(): (text: string) => void {

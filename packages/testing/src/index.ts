@@ -17,4 +17,14 @@ export {
 } from './foreign/machine-tools.ts';
 export { type CommandOptions, type CommandResult, runCommand } from './foreign/run-command.ts';
 export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';
+export {
+  type CrashLeaves,
+  type DiskFault,
+  type DiskOperation,
+  SimulatedDisk,
+  type SimulatedDiskOptions,
+} from './simulated-disk.ts';
+export { type NetworkFaults, SimulatedNetwork } from './simulated-network.ts';
+export { promisesSettled, SimulatedClock, SimulatedTimer } from './simulated-time.ts';
+export { type SimulatedMachine, SimulatedWorld, type SimulatedWorldOptions } from './simulated-world.ts';
 export { type UntilOptions, until } from './until.ts';
