@@ -98,7 +98,7 @@ export const ConsumerGroupMemberMetadataValue = message({
           }),
         ),
       },
-      { nullable: '0+', default: null, tag: 0 },
+      { nullable: '0+', tag: 0 },
     ),
   },
 });
@@ -173,7 +173,7 @@ export type ConsumerGroupCurrentMemberAssignmentKey = Message<typeof ConsumerGro
 const topicPartitions = struct({
   topicId: uuid(),
   partitions: array(int32()),
-  assignmentEpochs: array(int32(), { nullable: '0+', default: null, tag: 0 }),
+  assignmentEpochs: array(int32(), { nullable: '0+', tag: 0 }),
 });
 
 export const ConsumerGroupCurrentMemberAssignmentValue = message({

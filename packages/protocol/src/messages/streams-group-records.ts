@@ -28,7 +28,7 @@ export const StreamsGroupMetadataValue = message({
     epoch: int32(),
     metadataHash: int64(),
     validatedTopologyEpoch: int32({ default: -1, tag: 0 }),
-    lastAssignmentConfigs: array(lastAssignmentConfig, { nullable: '0+', default: null, tag: 1 }),
+    lastAssignmentConfigs: array(lastAssignmentConfig, { nullable: '0+', tag: 1 }),
     storedDescriptionTopologyEpoch: int32({ default: -1, tag: 2 }),
     failedDescriptionTopologyEpoch: int32({ default: -1, tag: 3 }),
   },
@@ -148,7 +148,7 @@ export type StreamsGroupCurrentMemberAssignmentKey = Message<typeof StreamsGroup
 const streamsGroupCurrentMemberAssignmentTaskIds = struct({
   subtopologyId: string(),
   partitions: array(int32()),
-  assignmentEpochs: array(int32(), { nullable: '0+', default: null, tag: 0 }),
+  assignmentEpochs: array(int32(), { nullable: '0+', tag: 0 }),
 });
 
 export const StreamsGroupCurrentMemberAssignmentValue = message({

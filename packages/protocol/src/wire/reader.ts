@@ -128,32 +128,77 @@ export class Reader {
     throw new MalformedMessageError(`The varlong that ends at position ${this.position} is longer than ten bytes`);
   }
 
-  /** The length of a string of the old form; -1 is null. */
-  stringLength(): number {
-    return this.int16();
-  }
-
-  /** The length of bytes, records or an array of the old form; -1 is null. */
-  length(): number {
-    return this.int32();
-  }
-
   /** The length of anything in the compact form; -1 is null. */
   compactLength(): number {
     return this.unsignedVarint() - 1;
   }
 
-  string(length: number): string {
-    if (length === 0) return '';
+  /** A string of a length that was read before. The name is for the error when there is none. */
+  string(length: number, name: string): string {
+    if (length <= 0) {
+      if (length < 0) throw nullError(name);
+      return '';
+    }
     const start = this.skip(length);
     return this.buffer.toString('utf8', start, start + length);
   }
 
-  /** A slice, not a copy. */
-  bytes(length: number): Buffer {
+  nullableString(length: number, name: string): string | null {
+    return length < 0 ? null : this.string(length, name);
+  }
+
+  /** A slice, not a copy, of a length that was read before. */
+  bytes(length: number, name: string): Buffer {
+    if (length < 0) throw nullError(name);
     const start = this.skip(length);
     return this.buffer.subarray(start, start + length);
   }
+
+  nullableBytes(length: number, name: string): Buffer | null {
+    return length < 0 ? null : this.bytes(length, name);
+  }
+
+  /** The number of elements of an array, after making sure that the bytes left can hold as many of the smallest size. */
+  count(count: number, smallestSize: number, name: string): number {
+    if (count < 0) throw nullError(name);
+    // An element of no size at all still counts as one byte, as it does for Kafka.
+    if (count * Math.max(smallestSize, 1) > this.end - this.position) {
+      throw new MalformedMessageError(`${name} cannot have ${count} elements: only ${this.end - this.position} bytes are left`);
+    }
+    return count;
+  }
+
+  /** -1 for null. */
+  nullableCount(count: number, smallestSize: number, name: string): number {
+    return count < 0 ? -1 : this.count(count, smallestSize, name);
+  }
+
+  /** Where the next `size` bytes end. */
+  endOf(size: number): number {
+    if (size > this.end - this.position) {
+      throw new MalformedMessageError(
+        `A tagged field of ${size} bytes at position ${this.position}, but only ${this.end - this.position} are left`,
+      );
+    }
+    return this.position + size;
+  }
+
+  ensureAt(position: number): void {
+    if (this.position !== position)
+      throw new MalformedMessageError(`A tagged field ends at ${this.position}, not at ${position} as its size says`);
+  }
+
+  /** Steps over the tagged fields of a struct that knows none. */
+  skipTaggedFields(): void {
+    for (let left = this.unsignedVarint(); left > 0; left--) {
+      this.unsignedVarint();
+      this.skip(this.unsignedVarint());
+    }
+  }
+}
+
+function nullError(name: string): MalformedMessageError {
+  return new MalformedMessageError(`${name} must not be null`);
 }
 
 /** The number whose upper and lower halves are given, or the nearest safe integer. */

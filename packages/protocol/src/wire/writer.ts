@@ -61,9 +61,19 @@ export class Writer {
     this.#view.setInt16(start, value);
   }
 
+  uint16(value: number): void {
+    const start = this.#reserve(2);
+    this.#view.setUint16(start, value);
+  }
+
   int32(value: number): void {
     const start = this.#reserve(4);
     this.#view.setInt32(start, value);
+  }
+
+  uint32(value: number): void {
+    const start = this.#reserve(4);
+    this.#view.setUint32(start, value);
   }
 
   int64(value: number): void {
