@@ -15,7 +15,8 @@
 // written, and any header checksum is accepted.
 //
 //   block            sequences: token (upper 4 bits literal length, lower 4 bits match length - 4; 15 = more bytes follow, each added, until one
-//                    is not 255), literals, distance of the match in 2 bytes. The last sequence ends after its literals.
+//                    is not 255), literals, distance of the match in 2 bytes. The last sequence ends after its literals,
+//                    of which there are five or more where a match precedes them.
 //
 // Writing is lz4-napi's. Reading is ours, because lz4-napi has no bound for what it allocates; a first pass over the sequences
 // finds the exact size and checks everything, so that the second need not.
@@ -145,7 +146,8 @@ function checkBlock(bytes: Uint8Array, start: number, end: number): number {
     position += length;
     size += length;
     if (position === end) return size;
-    if (position + 2 > end) throw truncatedBlock();
+    // A block ends in five literals at least: after a match comes no less than a token and those.
+    if (position + 8 > end) throw truncatedBlock();
     const distance = bytes[position]! | (bytes[position + 1]! << 8);
     position += 2;
     if (distance === 0 || distance > size) throw new DecompressionError('LZ4: a match from before the start of the block');

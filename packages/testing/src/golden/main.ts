@@ -3,12 +3,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkMessages } from './messages.ts';
+import { checkRecords } from './records.ts';
 import { GoldenReport } from './report.ts';
 
 const sections: readonly {
   readonly folder: string;
   readonly check: (directory: string, report: GoldenReport) => void | Promise<void>;
-}[] = [{ folder: 'messages', check: checkMessages }];
+}[] = [
+  { folder: 'messages', check: checkMessages },
+  { folder: 'records', check: checkRecords },
+];
 
 const directory = process.argv[2];
 if (directory === undefined || !existsSync(directory)) {
