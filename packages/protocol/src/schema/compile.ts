@@ -14,7 +14,8 @@ import type { Reader } from '../wire/reader.ts';
 import type { Writer } from '../wire/writer.ts';
 import { codecSupport } from './codec-support.ts';
 import { type Field, type Fields, type MessageDefinition, zeroUuid } from './define.ts';
-import { parseVersions, versionsContain } from './versions.ts';
+import { elementOf, fieldsInVersion, identifier, inTagOrder, smallestElement, type VersionedField } from './versioned-field.ts';
+import { versionsContain } from './versions.ts';
 
 export type CodecMode = 'ordinary' | 'exact';
 
@@ -49,43 +50,6 @@ export function codecName(definition: MessageDefinition): string {
     .toLowerCase();
 }
 
-/** A field as one version has it. */
-interface VersionedField {
-  readonly name: string;
-  /** The name of the variable that holds it in a read function. */
-  readonly variable: string;
-  /** The path of field names from the message down, which names the functions of a struct: `TopicsPartitions`. */
-  readonly path: string;
-  readonly field: Field;
-  readonly isPresent: boolean;
-  readonly isTagged: boolean;
-  readonly isNullable: boolean;
-  readonly isCompact: boolean;
-}
-
-/** What a variable of the generated code cannot be called: its own names, and words of the language that could well name a field. */
-const takenNames = new Set([
-  ...['reader', 'writer', 'message', 'read', 'write', 'support', ...Object.keys(codecSupport)],
-  ...[
-    'class',
-    'default',
-    'delete',
-    'enum',
-    'export',
-    'function',
-    'import',
-    'in',
-    'interface',
-    'new',
-    'null',
-    'package',
-    'private',
-    'public',
-    'static',
-    'this',
-  ],
-]);
-
 class StructCompiler {
   readonly #definition: MessageDefinition;
   readonly #version: number;
@@ -119,23 +83,7 @@ class StructCompiler {
   }
 
   #fieldsOf(path: string, fields: Fields): VersionedField[] {
-    return Object.entries(fields).map(([name, field]) => {
-      identifier(name);
-      const tagged = field.tag === undefined ? undefined : (field.taggedVersions ?? field.versions);
-      const isWithin = (versions: string | undefined): boolean =>
-        versions === undefined || versionsContain(parseVersions(versions), this.#version);
-      const isPresent = isWithin(field.versions ?? field.taggedVersions);
-      return {
-        name,
-        variable: takenNames.has(name) ? `${name}_` : name,
-        path: path + name.charAt(0).toUpperCase() + name.slice(1),
-        field,
-        isPresent,
-        isTagged: isPresent && field.tag !== undefined && isWithin(tagged),
-        isNullable: field.nullable !== undefined && isWithin(field.nullable),
-        isCompact: this.#isFlexible && field.flexible !== 'none',
-      };
-    });
+    return fieldsInVersion(path, fields, this.#version, this.#isFlexible);
   }
 
   // Reading
@@ -170,7 +118,7 @@ class StructCompiler {
     const count = `$${name}Count`;
     const variable = target.replace('const ', '').replace(' =', '');
     return [
-      `const ${count} = reader.${isNullable ? 'nullableCount' : 'count'}(${length}, ${this.#smallestSize(element, false, isCompact)}, '${name}');`,
+      `const ${count} = reader.${isNullable ? 'nullableCount' : 'count'}(${length}, ${smallestElement(element, this.#version, this.#isFlexible)}, '${name}');`,
       `${target} ${isNullable ? `${count} < 0 ? null : []` : '[]'};`,
       `for (let $index = 0; $index < ${count}; $index++) ${variable}.push(${this.#readValue(element, name, path, false, isCompact)});`,
     ];
@@ -391,57 +339,10 @@ class StructCompiler {
         return condition(`${value} === ${byDefault}`);
     }
   }
-
-  /** The fewest bytes that a value can take: what bounds the number of elements that the bytes left can hold. */
-  #smallestSize(field: Field, isNullable: boolean, isCompact: boolean): number {
-    switch (field.kind) {
-      case 'bool':
-      case 'int8':
-        return 1;
-      case 'int16':
-      case 'uint16':
-        return 2;
-      case 'int32':
-      case 'uint32':
-        return 4;
-      case 'uuid':
-        return 16;
-      case 'string':
-        return isCompact ? 1 : 2;
-      case 'bytes':
-      case 'records':
-      case 'array':
-        return isCompact ? 1 : 4;
-      case 'struct': {
-        if (isNullable) return 1;
-        let size = this.#isFlexible ? 1 : 0;
-        for (const entry of this.#fieldsOf('', field.fields ?? {})) {
-          if (entry.isPresent && !entry.isTagged) size += this.#smallestSize(entry.field, entry.isNullable, entry.isCompact);
-        }
-        return size;
-      }
-      default:
-        return 8;
-    }
-  }
-}
-
-function elementOf(array: Field): Field {
-  if (array.element === undefined || array.element.kind === 'array') throw new Error('An array holds anything but arrays');
-  return array.element;
 }
 
 function isScalar(field: Field): boolean {
   return !['array', 'bytes', 'records', 'string', 'struct'].includes(field.kind);
-}
-
-function inTagOrder(fields: readonly VersionedField[]): VersionedField[] {
-  return fields.filter(({ isTagged }) => isTagged).sort((a, b) => (a.field.tag ?? 0) - (b.field.tag ?? 0));
-}
-
-function identifier(name: string): string {
-  if (!/^[A-Za-z][A-Za-z0-9]*$/.test(name)) throw new Error(`"${name}" cannot name a message or a field`);
-  return name;
 }
 
 function block(head: string, lines: readonly string[]): string {

@@ -63,7 +63,7 @@ export interface Field<D = unknown, E = unknown> extends FieldOptions<unknown> {
 export type Fields = Readonly<Record<string, Field>>;
 
 export type Decoded<F extends Fields> = { readonly [K in keyof F]: F[K][typeof decoded] };
-export type Encodable<F extends Fields> = { readonly [K in keyof F]?: F[K][typeof encodable] | undefined };
+export type Encodable<F extends Fields> = { [K in keyof F]?: F[K][typeof encodable] | undefined };
 
 export interface MessageDefinition<F extends Fields = Fields> {
   readonly name: string;
