@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { type CompressionType, compress, decompress } from '@odradek/protocol';
-import { CompressionCodecs, CompressionTypes, Kafka, logLevel } from 'kafkajs';
+import kafkajs, { type Kafka as KafkaJs, type CompressionTypes as KafkaJsCompression } from 'kafkajs';
 import { allCodecs, type Codec, roundTripTests, type SampleRecord } from './round-trip.ts';
 
-const types: Readonly<Record<Codec, CompressionTypes>> = {
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
+
+const types: Readonly<Record<Codec, KafkaJsCompression>> = {
   none: CompressionTypes.None,
   gzip: CompressionTypes.GZIP,
   snappy: CompressionTypes.Snappy,
@@ -15,7 +17,8 @@ const types: Readonly<Record<Codec, CompressionTypes>> = {
 };
 
 function plugIn(codec: CompressionType): void {
-  CompressionCodecs[types[codec]] = () => ({
+  // Its type names only the codecs; None has none.
+  (CompressionCodecs as Record<KafkaJsCompression, unknown>)[types[codec]] = () => ({
     compress: async (encoder: { readonly buffer: Buffer }) => compress(codec, encoder.buffer),
     decompress: async (bytes: Buffer) => decompress(codec, bytes),
   });
@@ -43,11 +46,11 @@ interface InnerCluster {
   findBroker(options: { nodeId: string }): Promise<InnerBroker>;
 }
 
-function newKafka(bootstrap: string): Kafka {
+function newKafka(bootstrap: string): KafkaJs {
   return new Kafka({ clientId: 'kafkajs', brokers: [bootstrap], logLevel: logLevel.NOTHING });
 }
 
-function innerCluster(kafka: Kafka): InnerCluster {
+function innerCluster(kafka: KafkaJs): InnerCluster {
   const createCluster = Object.getOwnPropertySymbols(kafka).find((symbol) => symbol.description === 'private:Kafka:createCluster');
   assert.ok(createCluster !== undefined);
   return (kafka as unknown as Record<symbol, (options: object) => InnerCluster>)[createCluster]?.({
