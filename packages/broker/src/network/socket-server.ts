@@ -4,9 +4,9 @@
 // as the backlog allows they are refused. `max.connections.per.ip` refuses at once.
 
 import type { ByteStream, Clock, Listener, Logger, Network, StreamReceiver, Timer } from '@odradek/runtime';
+import type { ListenerAddress } from '../config/listeners.ts';
 import { anonymousPrincipal } from '../requests/request-context.ts';
 import { BrokerConnection, type FrameHandler } from './broker-connection.ts';
-import type { ListenerAddress } from './listener-address.ts';
 import { RequestMemory } from './request-memory.ts';
 
 export interface SocketServerLimits {
@@ -32,15 +32,10 @@ export interface SocketServerParts {
   readonly interBrokerListenerName: string;
 }
 
-/** A listener that is open, with the port that it really has. */
-export interface BoundListener extends ListenerAddress {
-  readonly port: number;
-}
-
 export class SocketServer {
   readonly #parts: SocketServerParts;
   readonly #memory: RequestMemory;
-  readonly #listeners: { readonly address: BoundListener; readonly listener: Listener }[] = [];
+  readonly #listeners: { readonly address: ListenerAddress; readonly listener: Listener }[] = [];
   readonly #connections = new Set<BrokerConnection>();
   readonly #connectionsPerIp = new Map<string, number>();
   /** Connections beyond `max.connections`, not read yet, the longest waiting first. */
@@ -60,8 +55,8 @@ export class SocketServer {
     return this.#memory.usedBytes;
   }
 
-  /** Opens a listener. Rejects with the system's error (EADDRINUSE, …). */
-  async listen(address: ListenerAddress): Promise<BoundListener> {
+  /** Opens a listener; answers it with the port that it really has. Rejects with the system's error (EADDRINUSE, …). */
+  async listen(address: ListenerAddress): Promise<ListenerAddress> {
     const { network, logger, limits } = this.#parts;
     const listener = await network.listen(
       {
@@ -72,7 +67,7 @@ export class SocketServer {
       },
       (stream) => this.#accept(stream, bound),
     );
-    const bound: BoundListener = { ...address, port: listener.port };
+    const bound: ListenerAddress = { ...address, port: listener.port };
     this.#listeners.push({ address: bound, listener });
     return bound;
   }
@@ -88,7 +83,7 @@ export class SocketServer {
     for (const connection of [...this.#connections]) connection.close();
   }
 
-  #accept(stream: ByteStream, listener: BoundListener): StreamReceiver {
+  #accept(stream: ByteStream, listener: ListenerAddress): StreamReceiver {
     const { clock, timer, logger, requests, limits: limitsNow, interBrokerListenerName } = this.#parts;
     const limits = limitsNow();
     const clientAddress = stream.remoteAddress;

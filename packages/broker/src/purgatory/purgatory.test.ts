@@ -30,7 +30,7 @@ function manualTimer(): Timer & { advance(ms: number): void; readonly pending: n
   };
 }
 
-function operation(isReady: () => boolean): DelayedOperation & { readonly events: string[] } {
+function operation(isReady: () => boolean): DelayedOperation<string> & { readonly events: string[] } {
   const events: string[] = [];
   return {
     events,

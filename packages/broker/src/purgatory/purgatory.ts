@@ -7,7 +7,7 @@ import type { Timer, TimerTask } from '@odradek/runtime';
 import type { DelayedOperation } from './delayed-operation.ts';
 
 interface Waiting<Key> {
-  readonly operation: DelayedOperation;
+  readonly operation: DelayedOperation<Key>;
   readonly keys: readonly Key[];
   task: TimerTask | undefined;
   isDone: boolean;
@@ -28,7 +28,7 @@ export class Purgatory<Key> {
   }
 
   /** Lets the operation wait for its keys, unless it completes at once. A time-out of 0 or less expires it in a later turn. */
-  watch(operation: DelayedOperation, keys: readonly Key[], timeoutMs: number): void {
+  watch(operation: DelayedOperation<Key>, keys: readonly Key[], timeoutMs: number): void {
     if (operation.tryComplete()) return;
     const waiting: Waiting<Key> = { operation, keys, task: undefined, isDone: false };
     this.#waiting += 1;
@@ -46,7 +46,7 @@ export class Purgatory<Key> {
     if (watchers === undefined) return;
     // A copy, because completing one may add another under the same key in this very call.
     for (const waiting of [...watchers]) {
-      if (!waiting.isDone && waiting.operation.tryComplete()) this.#remove(waiting);
+      if (!waiting.isDone && waiting.operation.tryComplete(key)) this.#remove(waiting);
     }
   }
 

@@ -1,0 +1,327 @@
+// Produce (0): appends record batches to partitions.
+//
+// acks=0 gets no answer, 1 one when this broker has written, -1 when all in-sync replicas have. Versions 0 to 2 carry the old
+// message formats, which the log converts; from 3 on each partition gets exactly one batch of magic 2. 7 allows zstd, 8 tells which
+// records were refused, 10 tells the current leader, 13 names topics by id.
+
+import {
+  errorCodes,
+  iterateBatches,
+  type MessageInit,
+  ProduceRequest,
+  ProduceResponse,
+  ProtocolError,
+  RecordBatch,
+  recordBatchOverhead,
+  zeroUuid,
+} from '@odradek/protocol';
+import type { Logger } from '@odradek/runtime';
+import type { AppendInfo } from '@odradek/storage';
+import { isInternalTopic, type MetadataCache } from '../metadata/metadata-cache.ts';
+import { type AwaitedAppend, replicated } from '../purgatory/delayed-produce.ts';
+import type { Partition } from '../replication/partition.ts';
+import type { ReplicaManager } from '../replication/replica-manager.ts';
+import { CloseConnectionError } from '../requests/close-connection-error.ts';
+import { defineHandler, type Handler } from '../requests/handler.ts';
+import type { RequestContext } from '../requests/request-context.ts';
+import { LeaderHints } from './leader-hints.ts';
+
+/** The tools of Kafka that may write to internal topics call themselves so. */
+const adminClientId = '__admin_client';
+
+export interface ProduceParts {
+  readonly replicaManager: ReplicaManager;
+  readonly metadataCache: MetadataCache;
+  readonly logger: Logger;
+  /** transaction.partition.verification.enable */
+  readonly verifiesTransactions: () => boolean;
+}
+
+/** One partition's part of the answer, made whole at once and corrected when a write or its replication fails. */
+interface PartitionAnswer {
+  readonly index: number;
+  errorCode: number;
+  baseOffset: number;
+  logAppendTimeMs: number;
+  logStartOffset: number;
+  recordErrors: readonly { readonly batchIndex: number; readonly batchIndexErrorMessage: string | null }[];
+  errorMessage: string | null;
+  currentLeader: { readonly leaderId: number; readonly leaderEpoch: number } | undefined;
+}
+
+interface TopicAnswer {
+  readonly name: string;
+  readonly topicId: string;
+  readonly partitionResponses: PartitionAnswer[];
+}
+
+type TopicData = ProduceRequest['topicData'][number];
+
+/** One partition of the request, from its append to its answer. */
+interface Append extends AwaitedAppend {
+  readonly topic: string;
+  readonly partition: Partition;
+  readonly info: AppendInfo;
+  readonly answer: PartitionAnswer;
+}
+
+export function produceHandler(parts: ProduceParts): Handler<typeof ProduceRequest, typeof ProduceResponse> {
+  return defineHandler(ProduceRequest, ProduceResponse, {
+    mayOverlap: true,
+    handle: (request, context) => produce(parts, request, context),
+    errorResponse: (request, error) => ({
+      responses: request.topicData.map(({ name, topicId, partitionData }) => ({
+        name,
+        topicId,
+        partitionResponses: partitionData.map(({ index }) => refusal(index, error)),
+      })),
+    }),
+  });
+}
+
+function produce(
+  parts: ProduceParts,
+  request: ProduceRequest,
+  context: RequestContext,
+): MessageInit<typeof ProduceResponse> | null | Promise<MessageInit<typeof ProduceResponse> | null> {
+  const { acks } = request;
+  if (acks !== 1 && acks !== -1 && acks !== 0) throw new ProtocolError(errorCodes.INVALID_REQUIRED_ACKS);
+  const appends: Append[] = [];
+  const responses = request.topicData.map((topic) => appendToTopic(parts, request, context, topic, appends));
+  if (appends.length === 0) return answerOf(parts, responses, acks, context);
+  return awaitWrites(parts, request, context, responses, appends);
+}
+
+function appendToTopic(
+  parts: ProduceParts,
+  request: ProduceRequest,
+  context: RequestContext,
+  { name, topicId, partitionData }: TopicData,
+  appends: Append[],
+): TopicAnswer {
+  const topic = context.apiVersion >= 13 ? parts.metadataCache.current.topicName(topicId) : name;
+  const partitionResponses: PartitionAnswer[] = [];
+  for (const { index, records } of partitionData) {
+    let answer: PartitionAnswer;
+    try {
+      if (topic === undefined) throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_ID);
+      const partition = check(parts, context, topic, topicId, index, records);
+      const info = partition.append(records ?? noRecords, { origin: 'client', requiredAcks: request.acks });
+      answer = {
+        index,
+        errorCode: errorCodes.NONE,
+        baseOffset: info.firstOffset,
+        logAppendTimeMs: info.logAppendTime,
+        logStartOffset: info.logStartOffset,
+        recordErrors: noRecordErrors,
+        errorMessage: null,
+        currentLeader: undefined,
+      };
+      appends.push({ topic, partition, info, answer, requiredOffset: info.lastOffset + 1, leaderEpoch: partition.leaderEpoch, errorCode: undefined });
+    } catch (error) {
+      answer = refusal(index, expected(parts, error, topic, index), topic === undefined ? undefined : parts.replicaManager.find(topic, index));
+    }
+    partitionResponses.push(answer);
+  }
+  return { name: topic ?? name, topicId, partitionResponses };
+}
+
+const noRecords = Buffer.alloc(0);
+const noRecordErrors: readonly never[] = [];
+
+/** What is checked before the log sees the records. Answers the partition. */
+function check(
+  parts: ProduceParts,
+  context: RequestContext,
+  topic: string,
+  topicId: string,
+  index: number,
+  records: Buffer | null,
+): Partition {
+  if (isInternalTopic(topic) && context.clientId !== adminClientId) {
+    throw new ProtocolError(errorCodes.INVALID_TOPIC_EXCEPTION, `Clients may not write to the internal topic ${topic}`);
+  }
+  const { apiVersion } = context;
+  if (apiVersion >= 3) checkSingleBatch(records ?? noRecords, apiVersion);
+  const partition = parts.replicaManager.partition(topic, index);
+  if (apiVersion >= 13 && partition.topicId !== zeroUuid && partition.topicId !== topicId) throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_ID);
+  if (apiVersion >= 3 && parts.verifiesTransactions()) checkTransaction(partition, records ?? noRecords);
+  return partition;
+}
+
+function checkSingleBatch(records: Buffer, apiVersion: number): void {
+  if (records.length < recordBatchOverhead) {
+    // Too short for one batch of magic 2. An old batch that fits is told from nothing at all by its magic.
+    const [first] = iterateBatches(records);
+    throw new ProtocolError(
+      errorCodes.INVALID_RECORD,
+      first === undefined
+        ? `Produce version ${apiVersion} needs a record batch for each partition`
+        : `Produce version ${apiVersion} allows only record batches of magic 2`,
+    );
+  }
+  const batch = new RecordBatch(records, 0);
+  if (batch.magic !== 2) throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} allows only record batches of magic 2`);
+  if (batch.sizeInBytes > records.length) throw new ProtocolError(errorCodes.INVALID_RECORD, 'The record batch is cut off');
+  if (batch.sizeInBytes < records.length && hasSecondBatch(records)) {
+    throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} allows one record batch for each partition`);
+  }
+  if (apiVersion < 7 && batch.compression === 'zstd') {
+    throw new ProtocolError(errorCodes.UNSUPPORTED_COMPRESSION_TYPE, `Produce version ${apiVersion} does not know zstd`);
+  }
+}
+
+function hasSecondBatch(records: Buffer): boolean {
+  let count = 0;
+  for (const _ of iterateBatches(records)) {
+    count += 1;
+    if (count === 2) return true;
+  }
+  return false;
+}
+
+/** A transaction must have been announced to the coordinator, which tells the log by letting the first batch in. */
+function checkTransaction(partition: Partition, records: Buffer): void {
+  const batch = new RecordBatch(records, 0);
+  if (!batch.isTransactional) return;
+  if (partition.log.hasOngoingTransaction(batch.producerId, batch.producerEpoch)) return;
+  throw new ProtocolError(errorCodes.INVALID_TXN_STATE, 'The records belong to no ongoing transaction');
+}
+
+async function awaitWrites(
+  parts: ProduceParts,
+  request: ProduceRequest,
+  context: RequestContext,
+  responses: TopicAnswer[],
+  appends: readonly Append[],
+): Promise<MessageInit<typeof ProduceResponse> | null> {
+  const failed = await writesOf(appends);
+  for (let i = 0; i < appends.length; i++) {
+    const append = appends[i] as Append;
+    const error = failed?.[i];
+    if (error === undefined) append.partition.recordWritten();
+    else fail(append.answer, expected(parts, error, append.topic, append.partition.index));
+  }
+  if (request.acks === -1) {
+    const waiting = appends.filter((append) => append.answer.errorCode === errorCodes.NONE);
+    if (!waiting.every(isReplicated)) {
+      await replicated(parts.replicaManager, waiting, request.timeoutMs);
+    }
+    for (const append of waiting) {
+      append.answer.errorCode = append.errorCode ?? errorCodes.NONE;
+    }
+  }
+  return answerOf(parts, responses, request.acks, context);
+}
+
+function isReplicated({ partition, requiredOffset, leaderEpoch }: Append): boolean {
+  return partition.leaderEpoch === leaderEpoch && partition.isLeader && partition.hasLog && partition.log.highWatermark >= requiredOffset;
+}
+
+/** Waits until all appends are written. undefined: none failed; else the error of each that did, by index. */
+async function writesOf(appends: readonly Append[]): Promise<unknown[] | undefined> {
+  if (appends.length === 1) {
+    try {
+      await appends[0]?.info.written;
+      return undefined;
+    } catch (error) {
+      return [error];
+    }
+  }
+  const settled = await Promise.allSettled(appends.map(({ info }) => info.written));
+  if (settled.every(({ status }) => status === 'fulfilled')) return undefined;
+  return settled.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : undefined));
+}
+
+function answerOf(
+  parts: ProduceParts,
+  responses: TopicAnswer[],
+  acks: number,
+  context: RequestContext,
+): MessageInit<typeof ProduceResponse> | null {
+  if (acks === 0) {
+    closeOnError(responses, context);
+    return null;
+  }
+  if (context.apiVersion < 10) return { responses, throttleTimeMs: 0 };
+  let hints: LeaderHints | undefined;
+  for (const { name, partitionResponses } of responses) {
+    for (const answer of partitionResponses) {
+      if (answer.errorCode !== errorCodes.NOT_LEADER_OR_FOLLOWER) continue;
+      hints ??= new LeaderHints(parts, context.listenerName);
+      answer.currentLeader = hints.currentLeader(name, answer.index);
+    }
+  }
+  return { responses, throttleTimeMs: 0, nodeEndpoints: hints?.nodeEndpoints };
+}
+
+/** The client of acks=0 learns of a failure by losing its connection, and then asks for metadata. */
+function closeOnError(
+  responses: readonly TopicAnswer[],
+  context: RequestContext,
+): void {
+  for (const { name, partitionResponses } of responses) {
+    for (const { index, errorCode } of partitionResponses) {
+      if (errorCode === errorCodes.NONE) continue;
+      const { codeName } = new ProtocolError(errorCode);
+      throw new CloseConnectionError(
+        `a produce request with acks=0 of client ${JSON.stringify(context.clientId)} failed with ${codeName} on ${name}-${index}`,
+      );
+    }
+  }
+}
+
+function refusal(index: number, error: ProtocolError, partition?: Partition): PartitionAnswer {
+  const answer: PartitionAnswer = {
+    index,
+    errorCode: error.code,
+    baseOffset: -1,
+    logAppendTimeMs: -1,
+    logStartOffset: tellsLogStart(error.code) && partition?.hasLog === true ? partition.log.logStartOffset : -1,
+    recordErrors: noRecordErrors,
+    errorMessage: null,
+    currentLeader: undefined,
+  };
+  const recordErrors = recordErrorsOf(error);
+  if (recordErrors !== undefined) {
+    answer.recordErrors = recordErrors.map(({ batchIndex, message }) => ({ batchIndex, batchIndexErrorMessage: message }));
+    answer.errorMessage = error.message;
+  }
+  return answer;
+}
+
+function fail(answer: PartitionAnswer, error: ProtocolError): void {
+  answer.errorCode = error.code;
+  answer.baseOffset = -1;
+  answer.logAppendTimeMs = -1;
+  if (!tellsLogStart(error.code)) answer.logStartOffset = -1;
+}
+
+/** Where the log starts is told with errors that lie in the records or their order, not with those of the partition. */
+function tellsLogStart(code: number): boolean {
+  switch (code) {
+    case errorCodes.UNKNOWN_TOPIC_OR_PARTITION:
+    case errorCodes.UNKNOWN_TOPIC_ID:
+    case errorCodes.NOT_LEADER_OR_FOLLOWER:
+    case errorCodes.MESSAGE_TOO_LARGE:
+    case errorCodes.RECORD_LIST_TOO_LARGE:
+    case errorCodes.CORRUPT_MESSAGE:
+    case errorCodes.KAFKA_STORAGE_ERROR:
+    case errorCodes.UNSUPPORTED_COMPRESSION_TYPE:
+    case errorCodes.INVALID_TOPIC_EXCEPTION:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** The log tells with a failed validation which records it was about. */
+function recordErrorsOf(error: ProtocolError): readonly { readonly batchIndex: number; readonly message: string | null }[] | undefined {
+  return 'recordErrors' in error && Array.isArray(error.recordErrors) ? error.recordErrors : undefined;
+}
+
+function expected(parts: ProduceParts, error: unknown, topic: string | undefined, index: number): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  parts.logger.error('An append failed unexpectedly', { topic, partition: index, error });
+  return new ProtocolError(errorCodes.UNKNOWN_SERVER_ERROR);
+}

@@ -1,0 +1,162 @@
+// Fetch (1): reads record batches; also how followers replicate.
+//
+// With less than minBytes at hand the request waits, up to maxWaitMs. Versions 0 and 1 get magic 0, 2 and 3 magic 1. From 3 on the
+// first batch comes whole even if it is too large, 4 brings isolation, 7 sessions, 9 leader epochs, 10 zstd, 12 divergence by
+// epoch, 13 topic ids, 16 the current leader's address.
+
+import { convertRecords, errorCodes, FetchRequest, FetchResponse, type MessageInit, ProtocolError } from '@odradek/protocol';
+import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
+import type { FetchContext, FetchedPartition, FetchPartitionInit, FetchSessions } from '../replication/fetch-sessions.ts';
+import { type PartitionReads, type ReadLimits, readPartitions, refusedPartition } from '../replication/partition-reads.ts';
+import type { ReplicaManager } from '../replication/replica-manager.ts';
+import { defineHandler, type Handler } from '../requests/handler.ts';
+import type { RequestContext } from '../requests/request-context.ts';
+import { LeaderHints } from './leader-hints.ts';
+
+export interface FetchParts {
+  readonly replicaManager: ReplicaManager;
+  readonly metadataCache: MetadataCache;
+  readonly fetchSessions: FetchSessions;
+  /** fetch.max.bytes */
+  readonly maxBytes: () => number;
+}
+
+type FetchAnswer = MessageInit<typeof FetchResponse>;
+
+/** What one fetch goes by while it is read, waits, and is read again. */
+interface Fetch {
+  readonly request: FetchRequest;
+  readonly context: RequestContext;
+  readonly session: FetchContext;
+  readonly limits: ReadLimits;
+  readonly minBytes: number;
+}
+
+export function fetchHandler(parts: FetchParts): Handler<typeof FetchRequest, typeof FetchResponse> {
+  return defineHandler(FetchRequest, FetchResponse, {
+    handle: (request, context) => fetch(parts, request, context),
+    errorResponse: (request, error, context) => refused(request, error, context),
+  });
+}
+
+function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext): FetchAnswer | Promise<FetchAnswer> {
+  const { apiVersion } = context;
+  const replicaId = apiVersion >= 15 ? request.replicaState.replicaId : request.replicaId;
+  const isFollower = replicaId >= 0;
+  const names = parts.metadataCache.current;
+  const session = parts.fetchSessions.begin(request, apiVersion, isFollower, (topicId) => names.topicName(topicId));
+  if (session.errorCode !== errorCodes.NONE) return answer(parts, context, session, []);
+  const maxBytes = Math.min(request.maxBytes, parts.maxBytes());
+  const fetching: Fetch = {
+    request,
+    context,
+    session,
+    limits: {
+      replicaId,
+      isolation: isFollower ? 'logEnd' : request.isolationLevel === 1 ? 'lastStable' : 'highWatermark',
+      // Consumers that tell their rack may read from followers.
+      requiresLeader: isFollower || apiVersion < 11,
+      maxBytes,
+      minOneBatch: apiVersion >= 3,
+    },
+    minBytes: Math.min(request.minBytes, maxBytes),
+  };
+  const reads = readPartitions(parts.replicaManager, fetching.limits, session.wanted);
+  if (reads instanceof Promise || mustWait(fetching, reads)) return fetchLater(parts, fetching, reads);
+  return finish(parts, fetching, reads);
+}
+
+async function fetchLater(parts: FetchParts, fetching: Fetch, first: PartitionReads | Promise<PartitionReads>): Promise<FetchAnswer> {
+  const reads = await first;
+  if (!mustWait(fetching, reads)) return finish(parts, fetching, reads);
+  const { wanted } = fetching.session;
+  const { isolation } = fetching.limits;
+  await enoughToFetch(parts.replicaManager, {
+    wanted,
+    isolation,
+    minBytes: fetching.minBytes,
+    sizeBytes: reads.sizeBytes,
+    maxWaitMs: fetching.request.maxWaitMs,
+  });
+  return finish(parts, fetching, await readPartitions(parts.replicaManager, fetching.limits, wanted));
+}
+
+function mustWait({ request, session, minBytes }: Fetch, reads: PartitionReads): boolean {
+  return request.maxWaitMs > 0 && session.wanted.length > 0 && reads.sizeBytes < minBytes && !reads.isUrgent;
+}
+
+function finish(parts: FetchParts, { context, session }: Fetch, reads: PartitionReads): FetchAnswer {
+  const { apiVersion } = context;
+  const fetched = apiVersion >= 10 ? reads.fetched : reads.fetched.map((partition) => adapt(parts, apiVersion, partition));
+  return answer(parts, context, session, fetched);
+}
+
+function answer(parts: FetchParts, context: RequestContext, session: FetchContext, fetched: readonly FetchedPartition[]): FetchAnswer {
+  let hints: LeaderHints | undefined;
+  if (context.apiVersion >= 16) {
+    for (const { wanted, data } of fetched) {
+      if (data.errorCode !== errorCodes.NOT_LEADER_OR_FOLLOWER && data.errorCode !== errorCodes.FENCED_LEADER_EPOCH) continue;
+      hints ??= new LeaderHints(parts, context.listenerName);
+      (data as Writable<FetchPartitionInit>).currentLeader = hints.currentLeader(wanted.topic ?? '', wanted.partition);
+    }
+  }
+  const { errorCode, sessionId, responses } = session.answer(fetched);
+  return { throttleTimeMs: 0, errorCode, sessionId, responses, nodeEndpoints: hints?.nodeEndpoints };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What a client of before version 10 can read. */
+function adapt(parts: FetchParts, apiVersion: number, fetched: FetchedPartition): FetchedPartition {
+  const { wanted, data, sizeBytes } = fetched;
+  if (data.errorCode !== errorCodes.NONE || wanted.topic === undefined) return fetched;
+  const { log } = parts.replicaManager.partition(wanted.topic, wanted.partition);
+  if (log.config.compressionType === 'zstd') return refusedPartition(wanted, errorCodes.UNSUPPORTED_COMPRESSION_TYPE);
+  if (apiVersion >= 4) return fetched;
+  let { records } = data;
+  if (sizeBytes === 0) {
+    if (apiVersion >= 3 || wanted.maxBytes <= 0) return fetched;
+    records = firstBatch(log, wanted.fetchOffset);
+    if (records.length === 0) return fetched;
+  }
+  try {
+    const old = convertRecords(joined(records), apiVersion <= 1 ? 0 : 1, wanted.fetchOffset);
+    // Before version 3 a batch that is larger than the limit is cut off: the client sees that it must ask for more.
+    const cut = apiVersion < 3 && sizeBytes === 0 ? old.subarray(0, wanted.maxBytes) : old;
+    return { wanted, data: { ...data, records: cut }, sizeBytes: cut.length };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return refusedPartition(wanted, error.code);
+  }
+}
+
+/** The batch at the offset whatever its size, when it is at hand. */
+function firstBatch(log: ReturnType<ReplicaManager['partition']>['log'], fetchOffset: number): readonly Buffer[] {
+  const read = log.read(fetchOffset, { maxBytes: 1, isolation: 'highWatermark', minOneBatch: true });
+  return read instanceof Promise ? [] : read.records;
+}
+
+function joined(records: FetchPartitionInit['records']): Buffer {
+  if (records === null || records === undefined) return Buffer.alloc(0);
+  if (records instanceof Uint8Array) return Buffer.from(records.buffer, records.byteOffset, records.byteLength);
+  const [only] = records;
+  return only !== undefined && records.length === 1 ? Buffer.from(only.buffer, only.byteOffset, only.byteLength) : Buffer.concat(records);
+}
+
+/** The whole request failed: every partition gets the error, and from version 7 on the answer itself. */
+function refused(request: FetchRequest, error: ProtocolError, context: RequestContext): FetchAnswer {
+  if (context.apiVersion >= 7) return { errorCode: error.code };
+  return {
+    responses: request.topics.map(({ topic, topicId, partitions }) => ({
+      topic,
+      topicId,
+      partitions: partitions.map(({ partition }) => ({
+        partitionIndex: partition,
+        errorCode: error.code,
+        highWatermark: -1,
+        records: [],
+      })),
+    })),
+  };
+}

@@ -1,0 +1,19 @@
+// UpdateMetadata (6): the controller tells every broker what the cluster looks like.
+
+import { errorCodes, UpdateMetadataRequest, UpdateMetadataResponse } from '@odradek/protocol';
+import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { defineHandler, type Handler } from '../requests/handler.ts';
+import { checkControllerRequest } from './controller-requests.ts';
+
+export function updateMetadataHandler(parts: {
+  readonly metadataCache: MetadataCache;
+  readonly brokerEpoch: () => number;
+}): Handler<typeof UpdateMetadataRequest, typeof UpdateMetadataResponse> {
+  return defineHandler(UpdateMetadataRequest, UpdateMetadataResponse, {
+    handle(request, context) {
+      checkControllerRequest(request, context, parts.brokerEpoch);
+      const isTaken = parts.metadataCache.update(request);
+      return { errorCode: isTaken ? errorCodes.NONE : errorCodes.STALE_CONTROLLER_EPOCH };
+    },
+  });
+}

@@ -1,0 +1,58 @@
+// A produce request with acks=all waits until the high watermark of each of its partitions has passed what it appended.
+
+import { errorCodes } from '@odradek/protocol';
+import type { Partition } from '../replication/partition.ts';
+import type { ReplicaManager } from '../replication/replica-manager.ts';
+import type { DelayedOperation } from './delayed-operation.ts';
+
+export interface AwaitedAppend {
+  readonly partition: Partition;
+  /** The high watermark that is waited for. */
+  readonly requiredOffset: number;
+  /** The reign in which it was appended. */
+  readonly leaderEpoch: number;
+  /** The outcome, once there is one. */
+  errorCode: number | undefined;
+}
+
+/** Settles when each append has its outcome. */
+export function replicated(replicaManager: ReplicaManager, appends: readonly AwaitedAppend[], timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const operation = new DelayedProduce(appends, resolve);
+    const partitions = appends.map(({ partition }) => partition);
+    replicaManager.delayedProduces.watch(operation, partitions, timeoutMs);
+  });
+}
+
+class DelayedProduce implements DelayedOperation<Partition> {
+  readonly #appends: readonly AwaitedAppend[];
+  readonly #done: () => void;
+
+  constructor(appends: readonly AwaitedAppend[], done: () => void) {
+    this.#appends = appends;
+    this.#done = done;
+  }
+
+  tryComplete(): boolean {
+    let isComplete = true;
+    for (const append of this.#appends) {
+      append.errorCode ??= outcomeOf(append);
+      if (append.errorCode === undefined) isComplete = false;
+    }
+    if (isComplete) this.#done();
+    return isComplete;
+  }
+
+  expire(): void {
+    for (const append of this.#appends) append.errorCode ??= errorCodes.REQUEST_TIMED_OUT;
+    this.#done();
+  }
+}
+
+function outcomeOf({ partition, requiredOffset, leaderEpoch }: AwaitedAppend): number | undefined {
+  if (partition.isOffline) return errorCodes.KAFKA_STORAGE_ERROR;
+  if (!partition.isLeader || partition.leaderEpoch !== leaderEpoch) return errorCodes.NOT_LEADER_OR_FOLLOWER;
+  if (partition.log.highWatermark < requiredOffset) return undefined;
+  // The set of in-sync replicas may have shrunk between the append and now.
+  return partition.hasEnoughInSyncReplicas() ? errorCodes.NONE : errorCodes.NOT_ENOUGH_REPLICAS_AFTER_APPEND;
+}

@@ -1,0 +1,280 @@
+// The partitions that this broker holds. Finds them, carries out what the controller orders, and lets requests wait for them; it
+// decides nothing about a single partition, which is partition.ts's business.
+//
+// Later, when several event loops share the partitions, this is the one place that knows which loop owns which. So nothing above
+// keeps a Partition across an await.
+
+import {
+  errorCodes,
+  type LeaderAndIsrRequest,
+  ProtocolError,
+  type StopReplicaRequest,
+  zeroUuid,
+} from '@odradek/protocol';
+import type { Clock, Logger, Timer } from '@odradek/runtime';
+import type { LogConfig, LogDirectory, LogManager, PartitionLog } from '@odradek/storage';
+import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { Purgatory } from '../purgatory/purgatory.ts';
+import { Partition, type PartitionParts, type PartitionState } from './partition.ts';
+
+export interface ReplicaManagerParts {
+  readonly brokerId: number;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly logger: Logger;
+  readonly logManager: LogManager;
+  readonly metadataCache: MetadataCache;
+  /** Makes the configs of topics known that have not been seen yet. */
+  readonly loadTopicConfigs: (topics: Iterable<string>) => Promise<void>;
+  readonly topicLogConfig: (topic: string) => LogConfig;
+  readonly maxReplicaLagMs: () => number;
+}
+
+/** What became of one partition that the controller ordered something about. */
+export interface PartitionOutcome {
+  readonly topicName: string;
+  readonly partitionIndex: number;
+  readonly errorCode: number;
+}
+
+/** The outcome of LeaderAndIsr, not yet in the layout of a version. */
+export interface LeaderAndIsrOutcome {
+  readonly errorCode: number;
+  readonly topics: readonly { readonly topicId: string; readonly partitionErrors: readonly PartitionOutcome[] }[];
+}
+
+/** A leader epoch of StopReplica that says: whatever the epoch. -2 is that of a topic being deleted. */
+const noEpoch = -1;
+const epochDuringDelete = -2;
+
+export class ReplicaManager {
+  readonly #parts: ReplicaManagerParts;
+  readonly #partitionParts: PartitionParts;
+  readonly #topics = new Map<string, Map<number, Partition>>();
+  /** The last controller obeyed. */
+  #controllerEpoch = 0;
+
+  /** Requests that wait for a partition: fetches for data, produce requests for replicas, deletions for all replicas. */
+  readonly delayedFetches: Purgatory<Partition>;
+  readonly delayedProduces: Purgatory<Partition>;
+  readonly delayedDeletions: Purgatory<Partition>;
+
+  constructor(parts: ReplicaManagerParts) {
+    this.#parts = parts;
+    this.delayedFetches = new Purgatory(parts.timer);
+    this.delayedProduces = new Purgatory(parts.timer);
+    this.delayedDeletions = new Purgatory(parts.timer);
+    this.#partitionParts = {
+      brokerId: parts.brokerId,
+      clock: parts.clock,
+      maxReplicaLagMs: parts.maxReplicaLagMs,
+      onProgress: (partition) => this.#wake(partition),
+    };
+  }
+
+  get brokerId(): number {
+    return this.#parts.brokerId;
+  }
+
+  /** The partition, or undefined when this broker does not hold it. */
+  find(topic: string, index: number): Partition | undefined {
+    return this.#topics.get(topic)?.get(index);
+  }
+
+  /** Throws UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER when it is elsewhere, KAFKA_STORAGE_ERROR when its disk is gone. */
+  partition(topic: string, index: number): Partition {
+    const partition = this.find(topic, index);
+    if (partition === undefined) throw this.#absent(topic, index);
+    if (partition.isOffline) {
+      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${topic}-${index} lies on a log directory that is offline`);
+    }
+    return partition;
+  }
+
+  *partitions(): Iterable<Partition> {
+    for (const partitions of this.#topics.values()) yield* partitions.values();
+  }
+
+  /** LeaderAndIsr: leads and follows as the controller says. */
+  async becomeLeaderOrFollower(request: LeaderAndIsrRequest): Promise<LeaderAndIsrOutcome> {
+    if (request.controllerEpoch < this.#controllerEpoch) {
+      this.#parts.logger.warn('Refused LeaderAndIsr of an earlier controller', {
+        controller: request.controllerId,
+        controllerEpoch: request.controllerEpoch,
+      });
+      return { errorCode: errorCodes.STALE_CONTROLLER_EPOCH, topics: [] };
+    }
+    const topics = topicStatesOf(request);
+    await this.#parts.loadTopicConfigs(topics.map(({ topicName }) => topicName));
+    this.#controllerEpoch = Math.max(this.#controllerEpoch, request.controllerEpoch);
+    return {
+      errorCode: errorCodes.NONE,
+      topics: topics.map(({ topicName, topicId, partitionStates }) => ({
+        topicId,
+        partitionErrors: partitionStates.map((state) => ({
+          topicName,
+          partitionIndex: state.partitionIndex,
+          errorCode: this.#apply(topicName, topicId, state),
+        })),
+      })),
+    };
+  }
+
+  /** StopReplica: stops leading and following, and deletes the log where asked. */
+  stopReplicas(request: StopReplicaRequest): { readonly errorCode: number; readonly partitionErrors: readonly PartitionOutcome[] } {
+    if (request.controllerEpoch < this.#controllerEpoch) return { errorCode: errorCodes.STALE_CONTROLLER_EPOCH, partitionErrors: [] };
+    this.#controllerEpoch = request.controllerEpoch;
+    const partitionErrors: PartitionOutcome[] = [];
+    for (const { topicName, partitionIndex, leaderEpoch, deletePartition } of stopsOf(request)) {
+      const errorCode = this.#stop(topicName, partitionIndex, leaderEpoch, deletePartition);
+      partitionErrors.push({ topicName, partitionIndex, errorCode });
+    }
+    return { errorCode: errorCodes.NONE, partitionErrors };
+  }
+
+  /** The disk of a log directory failed: what lies there is offline. Answers the partitions concerned. */
+  takeDirectoryOffline(directory: LogDirectory): Partition[] {
+    const lost: Partition[] = [];
+    for (const partition of this.partitions()) {
+      if (!partition.hasLog || partition.log.directory !== directory) continue;
+      partition.markOffline();
+      lost.push(partition);
+    }
+    return lost;
+  }
+
+  /** The topic's configs changed. */
+  updateLogConfigs(topic: string): void {
+    const partitions = this.#topics.get(topic);
+    if (partitions === undefined) return;
+    const config = this.#parts.topicLogConfig(topic);
+    for (const partition of partitions.values()) if (partition.hasLog) partition.log.updateConfig(config);
+  }
+
+  /** The broker's own defaults changed, and with them the configs of every topic. */
+  updateAllLogConfigs(): void {
+    for (const topic of this.#topics.keys()) this.updateLogConfigs(topic);
+  }
+
+  /** Answers everything that waits. */
+  close(): void {
+    this.delayedFetches.close();
+    this.delayedProduces.close();
+    this.delayedDeletions.close();
+  }
+
+  #apply(topic: string, topicId: string, state: PartitionState & { readonly partitionIndex: number }): number {
+    const existing = this.find(topic, state.partitionIndex);
+    if (existing?.isOffline === true) return errorCodes.KAFKA_STORAGE_ERROR;
+    if (existing !== undefined) {
+      if (topicId !== zeroUuid && existing.topicId !== zeroUuid && existing.topicId !== topicId) return errorCodes.INCONSISTENT_TOPIC_ID;
+      if (state.leaderEpoch < existing.leaderEpoch) return errorCodes.STALE_CONTROLLER_EPOCH;
+      existing.assignTopicId(topicId);
+    }
+    if (!state.replicas.includes(this.#parts.brokerId)) return errorCodes.UNKNOWN_TOPIC_OR_PARTITION;
+    const partition = existing ?? new Partition(topic, state.partitionIndex, topicId, this.#partitionParts);
+    const openLog = (): PartitionLog => this.#openLog(topic, state.partitionIndex, topicId);
+    try {
+      if (state.leader === this.#parts.brokerId) partition.becomeLeader(state, openLog);
+      else partition.becomeFollower(state, openLog);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#parts.logger.error('A partition could not be opened', { topic, partition: state.partitionIndex, error });
+      if (error.code === errorCodes.KAFKA_STORAGE_ERROR) {
+        partition.markOffline();
+        this.#keep(partition);
+      }
+      return error.code;
+    }
+    this.#keep(partition);
+    return errorCodes.NONE;
+  }
+
+  #openLog(topic: string, partition: number, topicId: string): PartitionLog {
+    return this.#parts.logManager.getOrCreate({ topic, partition }, { topicId, config: this.#parts.topicLogConfig(topic) });
+  }
+
+  #keep(partition: Partition): void {
+    const partitions = this.#topics.get(partition.topic);
+    if (partitions === undefined) this.#topics.set(partition.topic, new Map([[partition.index, partition]]));
+    else partitions.set(partition.index, partition);
+  }
+
+  #stop(topic: string, index: number, leaderEpoch: number, mustDelete: boolean): number {
+    const partition = this.find(topic, index);
+    if (partition?.isOffline === true) return errorCodes.KAFKA_STORAGE_ERROR;
+    const hasEpoch = leaderEpoch !== noEpoch && leaderEpoch !== epochDuringDelete;
+    if (partition !== undefined && hasEpoch && leaderEpoch < partition.leaderEpoch) return errorCodes.FENCED_LEADER_EPOCH;
+    if (partition !== undefined) {
+      const partitions = this.#topics.get(topic);
+      partitions?.delete(index);
+      if (partitions?.size === 0) this.#topics.delete(topic);
+    }
+    // A log may be here without a partition: the topic was deleted while this broker was down.
+    try {
+      if (mustDelete) this.#parts.logManager.delete({ topic, partition: index });
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#parts.logger.error('A log could not be deleted', { topic, partition: index, error });
+      return error.code;
+    } finally {
+      partition?.stop();
+    }
+    return errorCodes.NONE;
+  }
+
+  #absent(topic: string, index: number): ProtocolError {
+    if (this.#parts.metadataCache.current.partition(topic, index) !== undefined) {
+      return new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `This broker holds no replica of ${topic}-${index}`);
+    }
+    return new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, `There is no partition ${topic}-${index}`);
+  }
+
+  #wake(partition: Partition): void {
+    this.delayedFetches.check(partition);
+    this.delayedProduces.check(partition);
+    this.delayedDeletions.check(partition);
+  }
+}
+
+interface TopicStates {
+  readonly topicName: string;
+  readonly topicId: string;
+  readonly partitionStates: readonly (PartitionState & { readonly partitionIndex: number })[];
+}
+
+/** Versions 0 and 1 name the topic with each partition; 2 and later group them. */
+function topicStatesOf(request: LeaderAndIsrRequest): readonly TopicStates[] {
+  if (request.ungroupedPartitionStates.length === 0) return request.topicStates;
+  const byTopic = new Map<string, LeaderAndIsrRequest['ungroupedPartitionStates'][number][]>();
+  for (const state of request.ungroupedPartitionStates) {
+    const states = byTopic.get(state.topicName);
+    if (states === undefined) byTopic.set(state.topicName, [state]);
+    else states.push(state);
+  }
+  return [...byTopic].map(([topicName, partitionStates]) => ({ topicName, topicId: zeroUuid, partitionStates }));
+}
+
+interface Stop {
+  readonly topicName: string;
+  readonly partitionIndex: number;
+  readonly leaderEpoch: number;
+  readonly deletePartition: boolean;
+}
+
+function* stopsOf(request: StopReplicaRequest): Iterable<Stop> {
+  const { deletePartitions } = request;
+  for (const { topicName, partitionIndex } of request.ungroupedPartitions) {
+    yield { topicName, partitionIndex, leaderEpoch: noEpoch, deletePartition: deletePartitions };
+  }
+  for (const { name, partitionIndexes } of request.topics) {
+    for (const partitionIndex of partitionIndexes) {
+      yield { topicName: name, partitionIndex, leaderEpoch: noEpoch, deletePartition: deletePartitions };
+    }
+  }
+  for (const { topicName, partitionStates } of request.topicStates) {
+    for (const { partitionIndex, leaderEpoch, deletePartition } of partitionStates) {
+      yield { topicName, partitionIndex, leaderEpoch, deletePartition };
+    }
+  }
+}
