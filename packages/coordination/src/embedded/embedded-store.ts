@@ -138,8 +138,7 @@ export class EmbeddedStore implements CoordinationStore {
   async endSession(sessionId: bigint, state: 'expired' | 'closed'): Promise<void> {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
-    const owned = [...this.#tree.nodes()].filter(({ node }) => node.ephemeralOwner === sessionId);
-    const deletions = owned.map(({ path }): Operation => ({ type: 'delete', path, version: -1 }));
+    const deletions = this.#tree.ephemeralPaths(sessionId).map((path): Operation => ({ type: 'delete', path, version: -1 }));
     const deleted = deletions.length === 0 || this.#brokenBy !== undefined ? undefined : this.write(session, deletions);
     this.#watches.removeSession(sessionId);
     this.#sessions.delete(sessionId);
@@ -154,12 +153,12 @@ export class EmbeddedStore implements CoordinationStore {
 
   /** A process that died left its sessions' nodes behind. */
   async #forgetEarlierSessions(): Promise<void> {
-    const orphans = [...this.#tree.nodes()].filter(({ node }) => node.ephemeralOwner !== 0n);
+    const orphans = this.#tree.ephemeralPaths();
     if (orphans.length === 0) return;
     const session = (await this.openSession()) as EmbeddedSession;
     await this.write(
       session,
-      orphans.map(({ path }) => ({ type: 'delete', path, version: -1 })),
+      orphans.map((path) => ({ type: 'delete', path, version: -1 })),
     );
     await this.endSession(session.sessionId, 'closed');
   }

@@ -15,7 +15,7 @@
 // zxids and times are int64 within the safe integers.
 
 import type { NodeData } from '../coordination.ts';
-import { type Change, splitPath, type TransactionStamp, Tree, type TreeNode } from './tree.ts';
+import { type Change, type TransactionStamp, Tree, type TreeNode } from './tree.ts';
 
 const kinds = { transactions: 1, snapshotBegin: 2, snapshotNodes: 3 } as const;
 const changeTypes = { create: 1, set: 2, delete: 3 } as const;
@@ -127,14 +127,9 @@ function readChange(reader: BytesReader): Change {
 }
 
 function readNode(reader: BytesReader, tree: Tree): void {
-  const { parentPath, name } = splitPath(reader.string());
-  const parent = tree.get(parentPath);
-  parent.children ??= new Map();
-  const data = reader.bytes();
-  const ephemeralOwner = reader.bigInt64();
-  parent.children.set(name, {
-    data,
-    ephemeralOwner,
+  tree.restore(reader.string(), {
+    data: reader.bytes(),
+    ephemeralOwner: reader.bigInt64(),
     czxid: reader.int64(),
     mzxid: reader.int64(),
     pzxid: reader.int64(),

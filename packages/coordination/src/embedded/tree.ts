@@ -31,6 +31,8 @@ export interface TreeNode {
 
 export class Tree {
   readonly root: TreeNode = newNode(null, { zxid: 0, timeMs: 0 }, 0n);
+  /** Paths of ephemeral nodes, which are few, with their owners. */
+  readonly #ephemerals = new Map<string, bigint>();
 
   find(path: string): TreeNode | undefined {
     let node: TreeNode | undefined = this.root;
@@ -80,7 +82,9 @@ export class Tree {
     parent.children.set(name, node);
     parent.createdChildren++;
     parent.pzxid = node.czxid;
+    if (node.ephemeralOwner !== 0n) this.#ephemerals.set(path, node.ephemeralOwner);
     return () => {
+      this.#ephemerals.delete(path);
       parent.children?.delete(name);
       parent.createdChildren--;
       parent.pzxid = pzxid;
@@ -96,11 +100,27 @@ export class Tree {
     const { pzxid } = parent;
     parent.children?.delete(name);
     parent.pzxid = stamp.zxid;
+    this.#ephemerals.delete(path);
     return () => {
+      if (node.ephemeralOwner !== 0n) this.#ephemerals.set(path, node.ephemeralOwner);
       parent.children ??= new Map();
       parent.children.set(name, node);
       parent.pzxid = pzxid;
     };
+  }
+
+  /** Paths of the ephemeral nodes of a session; of all sessions when none is given. */
+  ephemeralPaths(owner?: bigint): string[] {
+    return [...this.#ephemerals].filter(([, sessionId]) => owner === undefined || sessionId === owner).map(([path]) => path);
+  }
+
+  /** Puts a node in its place as it was written down; its parent is there already. */
+  restore(path: string, node: TreeNode): void {
+    const { parentPath, name } = splitPath(path);
+    const parent = this.get(parentPath);
+    parent.children ??= new Map();
+    parent.children.set(name, node);
+    if (node.ephemeralOwner !== 0n) this.#ephemerals.set(path, node.ephemeralOwner);
   }
 
   /** All nodes but the root, parents before children. */
