@@ -42,7 +42,8 @@ export async function compressSnappyAsync(content: Uint8Array): Promise<Buffer> 
 
 export function decompressSnappy(bytes: Uint8Array, maxBytes: number): Buffer {
   if (!startsWithHeader(bytes, 0)) {
-    const size = contentSize(bytes, 0, bytes.length, maxBytes);
+    const size = contentSize(bytes, 0, bytes.length);
+    ensureAllowed(size, maxBytes);
     const raw = Buffer.allocUnsafe(size);
     decodeBlock(bytes, 0, bytes.length, raw, 0, size);
     return raw;
@@ -51,7 +52,7 @@ export function decompressSnappy(bytes: Uint8Array, maxBytes: number): Buffer {
   const content = Buffer.allocUnsafe(size);
   let filled = 0;
   forEachBlock(bytes, (start, end) => {
-    const blockSize = contentSize(bytes, start, end, size - filled);
+    const blockSize = contentSize(bytes, start, end);
     decodeBlock(bytes, start, end, content, filled, filled + blockSize);
     filled += blockSize;
   });
@@ -88,7 +89,8 @@ function startsWithHeader(bytes: Uint8Array, position: number): boolean {
 function checkBlocks(bytes: Uint8Array, maxBytes: number): number {
   let total = 0;
   forEachBlock(bytes, (start, end) => {
-    total += contentSize(bytes, start, end, maxBytes - total);
+    total += contentSize(bytes, start, end);
+    ensureAllowed(total, maxBytes);
   });
   return total;
 }
@@ -112,8 +114,8 @@ function forEachBlock(bytes: Uint8Array, visit: (start: number, end: number) => 
   }
 }
 
-/** What a raw block declares as the size of its content, checked against the bound and against what its bytes can possibly yield. */
-function contentSize(bytes: Uint8Array, start: number, end: number, maxBytes: number): number {
+/** What a raw block declares as the size of its content, checked against what its bytes can possibly yield. */
+function contentSize(bytes: Uint8Array, start: number, end: number): number {
   let size = 0;
   let position = start;
   for (let weight = 1; ; weight *= 128) {
@@ -122,11 +124,14 @@ function contentSize(bytes: Uint8Array, start: number, end: number, maxBytes: nu
     size += (byte & 0x7f) * weight;
     if (byte < 0x80) break;
   }
-  if (size > maxBytes) throw new DecompressionError(`Snappy: the content would take more than the ${maxBytes} bytes allowed`);
   // An element of three bytes yields at most 64, and none does better.
   if (size > (end - position) * 22)
     throw new DecompressionError(`Snappy: ${end - position} bytes cannot hold the ${size} declared`);
   return size;
+}
+
+function ensureAllowed(size: number, maxBytes: number): void {
+  if (size > maxBytes) throw new DecompressionError(`Snappy: the content would take more than the ${maxBytes} bytes allowed`);
 }
 
 /** Decodes the raw block in bytes `start` to `end` into `target`, which it must fill exactly from `targetStart` to `targetEnd`. */
