@@ -180,8 +180,6 @@ export {
   bool,
   bytes,
   type Decoded,
-  type Decoded,
-  type Encodable,
   type Encodable,
   type Field,
   type FieldOptions,
