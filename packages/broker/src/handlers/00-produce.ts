@@ -117,9 +117,21 @@ function appendToTopic(
         errorMessage: null,
         currentLeader: undefined,
       };
-      appends.push({ topic, partition, info, answer, requiredOffset: info.lastOffset + 1, leaderEpoch: partition.leaderEpoch, errorCode: undefined });
+      appends.push({
+        topic,
+        partition,
+        info,
+        answer,
+        requiredOffset: info.lastOffset + 1,
+        leaderEpoch: partition.leaderEpoch,
+        errorCode: undefined,
+      });
     } catch (error) {
-      answer = refusal(index, expected(parts, error, topic, index), topic === undefined ? undefined : parts.replicaManager.find(topic, index));
+      answer = refusal(
+        index,
+        expected(parts, error, topic, index),
+        topic === undefined ? undefined : parts.replicaManager.find(topic, index),
+      );
     }
     partitionResponses.push(answer);
   }
@@ -144,7 +156,8 @@ function check(
   const { apiVersion } = context;
   if (apiVersion >= 3) checkSingleBatch(records ?? noRecords, apiVersion);
   const partition = parts.replicaManager.partition(topic, index);
-  if (apiVersion >= 13 && partition.topicId !== zeroUuid && partition.topicId !== topicId) throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_ID);
+  if (apiVersion >= 13 && partition.topicId !== zeroUuid && partition.topicId !== topicId)
+    throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_ID);
   if (apiVersion >= 3 && parts.verifiesTransactions()) checkTransaction(partition, records ?? noRecords);
   return partition;
 }
@@ -161,7 +174,8 @@ function checkSingleBatch(records: Buffer, apiVersion: number): void {
     );
   }
   const batch = new RecordBatch(records, 0);
-  if (batch.magic !== 2) throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} allows only record batches of magic 2`);
+  if (batch.magic !== 2)
+    throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} allows only record batches of magic 2`);
   if (batch.sizeInBytes > records.length) throw new ProtocolError(errorCodes.INVALID_RECORD, 'The record batch is cut off');
   if (batch.sizeInBytes < records.length && hasSecondBatch(records)) {
     throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} allows one record batch for each partition`);
@@ -215,7 +229,9 @@ async function awaitWrites(
 }
 
 function isReplicated({ partition, requiredOffset, leaderEpoch }: Append): boolean {
-  return partition.leaderEpoch === leaderEpoch && partition.isLeader && partition.hasLog && partition.log.highWatermark >= requiredOffset;
+  return (
+    partition.leaderEpoch === leaderEpoch && partition.isLeader && partition.hasLog && partition.log.highWatermark >= requiredOffset
+  );
 }
 
 /** Waits until all appends are written. undefined: none failed; else the error of each that did, by index. */
@@ -256,10 +272,7 @@ function answerOf(
 }
 
 /** The client of acks=0 learns of a failure by losing its connection, and then asks for metadata. */
-function closeOnError(
-  responses: readonly TopicAnswer[],
-  context: RequestContext,
-): void {
+function closeOnError(responses: readonly TopicAnswer[], context: RequestContext): void {
   for (const { name, partitionResponses } of responses) {
     for (const { index, errorCode } of partitionResponses) {
       if (errorCode === errorCodes.NONE) continue;
@@ -316,7 +329,9 @@ function tellsLogStart(code: number): boolean {
 }
 
 /** The log tells with a failed validation which records it was about. */
-function recordErrorsOf(error: ProtocolError): readonly { readonly batchIndex: number; readonly message: string | null }[] | undefined {
+function recordErrorsOf(
+  error: ProtocolError,
+): readonly { readonly batchIndex: number; readonly message: string | null }[] | undefined {
   return 'recordErrors' in error && Array.isArray(error.recordErrors) ? error.recordErrors : undefined;
 }
 

@@ -67,7 +67,11 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
   return finish(parts, fetching, reads);
 }
 
-async function fetchLater(parts: FetchParts, fetching: Fetch, first: PartitionReads | Promise<PartitionReads>): Promise<FetchAnswer> {
+async function fetchLater(
+  parts: FetchParts,
+  fetching: Fetch,
+  first: PartitionReads | Promise<PartitionReads>,
+): Promise<FetchAnswer> {
   const reads = await first;
   if (!mustWait(fetching, reads)) return finish(parts, fetching, reads);
   const { wanted } = fetching.session;
@@ -92,7 +96,12 @@ function finish(parts: FetchParts, { context, session }: Fetch, reads: Partition
   return answer(parts, context, session, fetched);
 }
 
-function answer(parts: FetchParts, context: RequestContext, session: FetchContext, fetched: readonly FetchedPartition[]): FetchAnswer {
+function answer(
+  parts: FetchParts,
+  context: RequestContext,
+  session: FetchContext,
+  fetched: readonly FetchedPartition[],
+): FetchAnswer {
   let hints: LeaderHints | undefined;
   if (context.apiVersion >= 16) {
     for (const { wanted, data } of fetched) {
@@ -141,7 +150,9 @@ function joined(records: FetchPartitionInit['records']): Buffer {
   if (records === null || records === undefined) return Buffer.alloc(0);
   if (records instanceof Uint8Array) return Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const [only] = records;
-  return only !== undefined && records.length === 1 ? Buffer.from(only.buffer, only.byteOffset, only.byteLength) : Buffer.concat(records);
+  return only !== undefined && records.length === 1
+    ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+    : Buffer.concat(records);
 }
 
 /** The whole request failed: every partition gets the error, and from version 7 on the answer itself. */

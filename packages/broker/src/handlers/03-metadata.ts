@@ -6,8 +6,15 @@
 import { errorCodes, type MessageInit, MetadataRequest, MetadataResponse, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import { allClusterOperations, allTopicOperations } from '../metadata/authorized-operations.ts';
+import {
+  isInternalTopic,
+  type MetadataCache,
+  type MetadataSnapshot,
+  noLeader,
+  type PartitionMetadata,
+  type TopicMetadata,
+} from '../metadata/metadata-cache.ts';
 import { topicNameProblem } from '../metadata/topic-name.ts';
-import { isInternalTopic, type MetadataCache, type MetadataSnapshot, noLeader, type PartitionMetadata, type TopicMetadata } from '../metadata/metadata-cache.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
 
@@ -39,7 +46,11 @@ export function metadataHandler(parts: MetadataParts): Handler<typeof MetadataRe
   });
 }
 
-async function metadata(parts: MetadataParts, request: MetadataRequest, context: RequestContext): Promise<MessageInit<typeof MetadataResponse>> {
+async function metadata(
+  parts: MetadataParts,
+  request: MetadataRequest,
+  context: RequestContext,
+): Promise<MessageInit<typeof MetadataResponse>> {
   const { apiVersion } = context;
   checkTopicIds(request, apiVersion);
   const wantsAll = request.topics === null || (apiVersion === 0 && request.topics.length === 0);

@@ -20,7 +20,16 @@ function bits(...names: readonly OperationName[]): number {
   return names.reduce((sum, name) => sum | (1 << operations[name]), 0);
 }
 
-export const allTopicOperations = bits('READ', 'WRITE', 'CREATE', 'DELETE', 'ALTER', 'DESCRIBE', 'DESCRIBE_CONFIGS', 'ALTER_CONFIGS');
+export const allTopicOperations = bits(
+  'READ',
+  'WRITE',
+  'CREATE',
+  'DELETE',
+  'ALTER',
+  'DESCRIBE',
+  'DESCRIBE_CONFIGS',
+  'ALTER_CONFIGS',
+);
 
 export const allClusterOperations = bits(
   'CREATE',

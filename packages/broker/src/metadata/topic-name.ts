@@ -8,6 +8,7 @@ export function topicNameProblem(name: string): string | undefined {
   if (name === '') return 'A topic must have a name';
   if (name === '.' || name === '..') return 'A topic cannot be called "." or ".."';
   if (name.length > maxLength) return `The topic's name is longer than ${maxLength} characters`;
-  if (!/^[a-zA-Z0-9._-]+$/.test(name)) return `The topic's name ${JSON.stringify(name)} has characters other than ASCII letters, digits, '.', '_' and '-'`;
+  if (!/^[a-zA-Z0-9._-]+$/.test(name))
+    return `The topic's name ${JSON.stringify(name)} has characters other than ASCII letters, digits, '.', '_' and '-'`;
   return undefined;
 }

@@ -102,7 +102,12 @@ export class FetchSessions {
   }
 
   /** Finds what the request wants, and moves its session on. `nameOf` gives the name of a topic id. */
-  begin(request: FetchRequest, version: number, isFollower: boolean, nameOf: (topicId: string) => string | undefined): FetchContext {
+  begin(
+    request: FetchRequest,
+    version: number,
+    isFollower: boolean,
+    nameOf: (topicId: string) => string | undefined,
+  ): FetchContext {
     const usesTopicIds = version >= 13;
     if (request.sessionEpoch === initialEpoch || request.sessionEpoch === finalEpoch) {
       // A full request closes whatever session it names.
@@ -196,7 +201,15 @@ export class FetchSessions {
     do id = this.#options.random.nextInt(largestInt32) + 1;
     while (this.#sessions.has(id));
     const partitions = new Map(wanted.map((partition) => [keyOf(partition), partition]));
-    const session = { id, isFollower, usesTopicIds, createdMs: nowMs, lastUsedMs: nowMs, epoch: nextEpoch(initialEpoch), partitions };
+    const session = {
+      id,
+      isFollower,
+      usesTopicIds,
+      createdMs: nowMs,
+      lastUsedMs: nowMs,
+      epoch: nextEpoch(initialEpoch),
+      partitions,
+    };
     this.#sessions.set(id, session);
     this.#cachedPartitions += partitions.size;
     return session;

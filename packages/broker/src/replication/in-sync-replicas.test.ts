@@ -10,7 +10,13 @@ for (const { name, leaderEnd, isr, followers, expected } of [
   { name: 'alone: the leader’s end', leaderEnd: 10, isr: [1], followers: [], expected: 10 },
   { name: 'the slowest in-sync follower', leaderEnd: 10, isr: [1, 2, 3], followers: [at(2, 7), at(3, 5)], expected: 5 },
   { name: 'a follower long out of sync does not count', leaderEnd: 10, isr: [1, 2], followers: [at(2, 7), at(3, 5)], expected: 7 },
-  { name: 'a follower that has just caught up does', leaderEnd: 10, isr: [1, 2], followers: [at(2, 9), at(3, 5, 90_000)], expected: 5 },
+  {
+    name: 'a follower that has just caught up does',
+    leaderEnd: 10,
+    isr: [1, 2],
+    followers: [at(2, 9), at(3, 5, 90_000)],
+    expected: 5,
+  },
   { name: 'an in-sync follower not heard of yet holds it back', leaderEnd: 10, isr: [1, 2], followers: [at(2, -1)], expected: -1 },
 ]) {
   test(`the high watermark: ${name}`, () => {

@@ -205,9 +205,13 @@ export class Partition {
     const log = this.#logFor(currentLeaderEpoch, requiresLeader);
     const end = log.endOffsetForEpoch(lastFetchedEpoch);
     if (end.endOffset < 0 || end.leaderEpoch < 0 || fetchOffset < log.logStartOffset) {
-      throw this.#refusal(errorCodes.OFFSET_OUT_OF_RANGE, `knows nothing of leader epoch ${lastFetchedEpoch} at offset ${fetchOffset}`);
+      throw this.#refusal(
+        errorCodes.OFFSET_OUT_OF_RANGE,
+        `knows nothing of leader epoch ${lastFetchedEpoch} at offset ${fetchOffset}`,
+      );
     }
-    if (end.leaderEpoch < lastFetchedEpoch || end.endOffset < fetchOffset) return { epoch: end.leaderEpoch, endOffset: end.endOffset };
+    if (end.leaderEpoch < lastFetchedEpoch || end.endOffset < fetchOffset)
+      return { epoch: end.leaderEpoch, endOffset: end.endOffset };
     return undefined;
   }
 
@@ -222,7 +226,10 @@ export class Partition {
     if (currentLeaderEpoch < this.#leaderEpoch) {
       throw this.#refusal(errorCodes.FENCED_LEADER_EPOCH, `is in leader epoch ${this.#leaderEpoch}, not in ${currentLeaderEpoch}`);
     }
-    throw this.#refusal(errorCodes.UNKNOWN_LEADER_EPOCH, `is in leader epoch ${this.#leaderEpoch}, not yet in ${currentLeaderEpoch}`);
+    throw this.#refusal(
+      errorCodes.UNKNOWN_LEADER_EPOCH,
+      `is in leader epoch ${this.#leaderEpoch}, not yet in ${currentLeaderEpoch}`,
+    );
   }
 
   /** The log for a question about offsets, after the same checks as for a read. */

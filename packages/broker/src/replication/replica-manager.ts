@@ -4,13 +4,7 @@
 // Later, when several event loops share the partitions, this is the one place that knows which loop owns which. So nothing above
 // keeps a Partition across an await.
 
-import {
-  errorCodes,
-  type LeaderAndIsrRequest,
-  ProtocolError,
-  type StopReplicaRequest,
-  zeroUuid,
-} from '@odradek/protocol';
+import { errorCodes, type LeaderAndIsrRequest, ProtocolError, type StopReplicaRequest, zeroUuid } from '@odradek/protocol';
 import type { Clock, Logger, Timer } from '@odradek/runtime';
 import type { LogConfig, LogDirectory, LogManager, PartitionLog } from '@odradek/storage';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
@@ -122,7 +116,8 @@ export class ReplicaManager {
 
   /** StopReplica: stops leading and following, and deletes the log where asked. */
   stopReplicas(request: StopReplicaRequest): { readonly errorCode: number; readonly partitionErrors: readonly PartitionOutcome[] } {
-    if (request.controllerEpoch < this.#controllerEpoch) return { errorCode: errorCodes.STALE_CONTROLLER_EPOCH, partitionErrors: [] };
+    if (request.controllerEpoch < this.#controllerEpoch)
+      return { errorCode: errorCodes.STALE_CONTROLLER_EPOCH, partitionErrors: [] };
     this.#controllerEpoch = request.controllerEpoch;
     const partitionErrors: PartitionOutcome[] = [];
     for (const { topicName, partitionIndex, leaderEpoch, deletePartition } of stopsOf(request)) {
@@ -167,7 +162,8 @@ export class ReplicaManager {
     const existing = this.find(topic, state.partitionIndex);
     if (existing?.isOffline === true) return errorCodes.KAFKA_STORAGE_ERROR;
     if (existing !== undefined) {
-      if (topicId !== zeroUuid && existing.topicId !== zeroUuid && existing.topicId !== topicId) return errorCodes.INCONSISTENT_TOPIC_ID;
+      if (topicId !== zeroUuid && existing.topicId !== zeroUuid && existing.topicId !== topicId)
+        return errorCodes.INCONSISTENT_TOPIC_ID;
       if (state.leaderEpoch < existing.leaderEpoch) return errorCodes.STALE_CONTROLLER_EPOCH;
       existing.assignTopicId(topicId);
     }

@@ -41,8 +41,7 @@ export function defineHandler<Q extends MessageDefinition, A extends MessageDefi
     mayOverlap: functions.mayOverlap ?? false,
     unsupportedVersion: functions.unsupportedVersion?.bind(functions),
     handle: (body, context) => functions.handle(body, context),
-    errorResponse: (body, error, context) =>
-      functions.errorResponse?.(body, error, context) ?? topLevelError<A>(error),
+    errorResponse: (body, error, context) => functions.errorResponse?.(body, error, context) ?? topLevelError<A>(error),
   };
 }
 

@@ -74,7 +74,8 @@ export class RequestRouter implements FrameHandler {
     const entry = this.#entries.get(apiKey) ?? this.#open(apiKey, apiVersion);
     entry.requests.value += 1;
     const { api } = entry.handler;
-    if (apiVersion < api.versions.min || apiVersion > api.versions.max) return this.#unsupported(entry, apiVersion, correlationId, frame);
+    if (apiVersion < api.versions.min || apiVersion > api.versions.max)
+      return this.#unsupported(entry, apiVersion, correlationId, frame);
     const codecs = entry.codecs[apiVersion] ?? this.#openVersion(entry, apiVersion);
     const reader = new Reader(frame);
     let clientId: string | null = null;
@@ -84,7 +85,9 @@ export class RequestRouter implements FrameHandler {
       request = codecs.request.read(reader);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new CloseConnectionError(`${api.name} version ${apiVersion} of client ${JSON.stringify(clientId)} cannot be read: ${reason}`);
+      throw new CloseConnectionError(
+        `${api.name} version ${apiVersion} of client ${JSON.stringify(clientId)} cannot be read: ${reason}`,
+      );
     }
     const context: RequestContext = {
       apiKey,
@@ -150,7 +153,12 @@ export class RequestRouter implements FrameHandler {
   }
 
   /** The answer to a request that failed as a whole. */
-  #failure(entry: Entry, request: Message<MessageDefinition>, error: unknown, context: RequestContext): MessageInit<MessageDefinition> {
+  #failure(
+    entry: Entry,
+    request: Message<MessageDefinition>,
+    error: unknown,
+    context: RequestContext,
+  ): MessageInit<MessageDefinition> {
     if (error instanceof CloseConnectionError) throw error;
     entry.failures.value += 1;
     if (error instanceof ProtocolError) return entry.handler.errorResponse(request, error, context);

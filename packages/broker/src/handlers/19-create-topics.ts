@@ -1,0 +1,52 @@
+// CreateTopics (19): creates topics, each with its own outcome. From version 5 on the answer tells the partitions, replicas and
+// configurations that each topic got, from version 7 on its id. With validateOnly nothing is created.
+
+import { CreateTopicsRequest, CreateTopicsResponse, errorCodes, type MessageInit, ProtocolError } from '@odradek/protocol';
+import type { CreatedTopic, TopicChanges } from '../admin/topic-changes.ts';
+import type { BrokerConfig } from '../broker-config.ts';
+import { topicEntries } from '../config/config-entries.ts';
+import { defineHandler, type Handler } from '../requests/handler.ts';
+
+type TopicResult = NonNullable<MessageInit<typeof CreateTopicsResponse>['topics']>[number];
+
+export function createTopicsHandler(parts: {
+  readonly topicChanges: Pick<TopicChanges, 'createTopics'>;
+  readonly config: BrokerConfig;
+}): Handler<typeof CreateTopicsRequest, typeof CreateTopicsResponse> {
+  return defineHandler(CreateTopicsRequest, CreateTopicsResponse, {
+    async handle({ topics, timeoutMs, validateOnly }) {
+      const names = topics.map(({ name }) => name);
+      const isTwice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+      const created = await parts.topicChanges.createTopics(
+        topics.filter(({ name }) => !isTwice(name)),
+        { timeoutMs, validateOnly },
+      );
+      const results = new Map(created.map((topic) => [topic.name, topicResult(parts.config, topic)]));
+      return {
+        topics: names.map(
+          (name) =>
+            results.get(name) ??
+            failedTopic(name, new ProtocolError(errorCodes.INVALID_REQUEST, 'The request names this topic more than once.')),
+        ),
+      };
+    },
+    errorResponse: ({ topics }, error) => ({ topics: topics.map(({ name }) => failedTopic(name, error)) }),
+  });
+}
+
+function topicResult(config: BrokerConfig, topic: CreatedTopic): TopicResult {
+  if (topic.error !== undefined) return failedTopic(topic.name, topic.error);
+  return {
+    name: topic.name,
+    topicId: topic.topicId,
+    errorCode: errorCodes.NONE,
+    errorMessage: null,
+    numPartitions: topic.numPartitions,
+    replicationFactor: topic.replicationFactor,
+    configs: topicEntries(config, topic.configs),
+  };
+}
+
+function failedTopic(name: string, error: ProtocolError): TopicResult {
+  return { name, errorCode: error.code, errorMessage: error.message, numPartitions: -1, replicationFactor: -1, configs: [] };
+}

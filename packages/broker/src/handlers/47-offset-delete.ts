@@ -1,0 +1,32 @@
+// OffsetDelete (47): forgets what a group has committed for partitions of topics that none of its members reads.
+
+import { errorCodes, OffsetDeleteRequest, OffsetDeleteResponse } from '@odradek/protocol';
+import type { GroupCoordinator } from '../groups/group-coordinator.ts';
+import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { defineHandler, type Handler } from '../requests/handler.ts';
+
+export function offsetDeleteHandler(parts: {
+  readonly groups: GroupCoordinator;
+  readonly metadataCache: MetadataCache;
+}): Handler<typeof OffsetDeleteRequest, typeof OffsetDeleteResponse> {
+  return defineHandler(OffsetDeleteRequest, OffsetDeleteResponse, {
+    async handle(request) {
+      const metadata = parts.metadataCache.current;
+      const topics = await Promise.all(
+        request.topics.map(async ({ name, partitions }) => {
+          const exists = (index: number): boolean => metadata.partition(name, index) !== undefined;
+          const indexes = partitions.map(({ partitionIndex }) => partitionIndex);
+          const results = await parts.groups.deleteOffsets(request.groupId, name, indexes.filter(exists));
+          return {
+            name,
+            partitions: indexes.map((partitionIndex) => ({
+              partitionIndex,
+              errorCode: results.get(partitionIndex) ?? errorCodes.UNKNOWN_TOPIC_OR_PARTITION,
+            })),
+          };
+        }),
+      );
+      return { topics };
+    },
+  });
+}
