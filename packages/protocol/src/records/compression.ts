@@ -122,6 +122,7 @@ function decompressZstd(bytes: Uint8Array, maxBytes: number): Buffer {
     const part = guarded('Zstd', maxBytes, () => zlib().zstdDecompressSync(bytes.subarray(frame.start, frame.end), options));
     parts.push(part);
     left -= part.length;
+    if (left < 0) throw tooLarge('Zstd', maxBytes);
   }
   return joined(parts);
 }
@@ -197,14 +198,14 @@ async function guardedAsync(codec: string, maxBytes: number, start: (done: Done)
   }
 }
 
+function tooLarge(codec: string, maxBytes: number, options?: ErrorOptions): DecompressionError {
+  return new DecompressionError(`${codec}: the content would take more than the ${maxBytes} bytes allowed`, options);
+}
+
 function explained(codec: string, maxBytes: number, error: unknown): DecompressionError {
-  const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-  const what = isTooLarge
-    ? `the content would take more than the ${maxBytes} bytes allowed`
-    : error instanceof Error
-      ? error.message
-      : String(error);
-  return new DecompressionError(`${codec}: ${what}`, { cause: error });
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+    return tooLarge(codec, maxBytes, { cause: error });
+  return new DecompressionError(`${codec}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
