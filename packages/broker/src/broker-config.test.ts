@@ -12,7 +12,7 @@ const local = 'listeners=PLAINTEXT://127.0.0.1:9092';
 test('without a file the broker listens on the loopback address and keeps its data in ./data', () => {
   const config = new BrokerConfig(builtInProperties);
   assert.equal(config.brokerId, 0);
-  assert.deepEqual(config.listeners, [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: '127.0.0.1', port: 9092 }]);
+  assert.deepEqual(config.listeners, [{ name: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: '127.0.0.1', port: 9092 }]);
   assert.deepEqual(config.advertisedListeners, config.listeners);
   assert.deepEqual(config.logDirs, ['./data']);
   assert.deepEqual(config.warnings, []);
@@ -21,7 +21,7 @@ test('without a file the broker listens on the loopback address and keeps its da
 test('an empty file gives Kafka’s defaults', () => {
   const config = configOf();
   assert.equal(config.brokerId, -1);
-  assert.deepEqual(config.listeners, [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: '', port: 9092 }]);
+  assert.deepEqual(config.listeners, [{ name: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: '', port: 9092 }]);
   assert.deepEqual(config.logDirs, ['/tmp/kafka-logs']);
   assert.equal(config.get('log.segment.bytes'), 1073741824);
   assert.equal(config.get('log.retention.ms'), null);
@@ -35,10 +35,10 @@ test('node.id and broker.id are one number', () => {
 });
 
 test('reads listeners', async (t) => {
-  const plaintext = { securityProtocol: 'PLAINTEXT' };
+  const plaintext = { securityProtocol: 'PLAINTEXT' } as const;
   const cases: readonly (readonly [string, readonly string[], BrokerConfig['listeners']])[] = [
-    ['every interface', ['listeners=PLAINTEXT://:9092'], [{ listener: 'PLAINTEXT', ...plaintext, host: '', port: 9092 }]],
-    ['IPv6', ['listeners=PLAINTEXT://[::1]:0'], [{ listener: 'PLAINTEXT', ...plaintext, host: '::1', port: 0 }]],
+    ['every interface', ['listeners=PLAINTEXT://:9092'], [{ name: 'PLAINTEXT', ...plaintext, host: '', port: 9092 }]],
+    ['IPv6', ['listeners=PLAINTEXT://[::1]:0'], [{ name: 'PLAINTEXT', ...plaintext, host: '::1', port: 0 }]],
     [
       'names of their own, in any case',
       [
@@ -47,16 +47,16 @@ test('reads listeners', async (t) => {
         'inter.broker.listener.name=INTERNAL',
       ],
       [
-        { listener: 'INTERNAL', ...plaintext, host: 'a.b', port: 1 },
-        { listener: 'EXTERNAL', ...plaintext, host: 'c', port: 2 },
+        { name: 'INTERNAL', ...plaintext, host: 'a.b', port: 1 },
+        { name: 'EXTERNAL', ...plaintext, host: 'c', port: 2 },
       ],
     ],
     [
       'IPv4 and IPv6 on one port',
       ['listeners=PLAINTEXT://127.0.0.1:9092,SIX://[::1]:9092', 'listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SIX:PLAINTEXT'],
       [
-        { listener: 'PLAINTEXT', ...plaintext, host: '127.0.0.1', port: 9092 },
-        { listener: 'SIX', ...plaintext, host: '::1', port: 9092 },
+        { name: 'PLAINTEXT', ...plaintext, host: '127.0.0.1', port: 9092 },
+        { name: 'SIX', ...plaintext, host: '::1', port: 9092 },
       ],
     ],
   ];
@@ -68,7 +68,7 @@ test('reads listeners', async (t) => {
 test('advertises other addresses than it listens on', () => {
   const config = configOf('listeners=PLAINTEXT://0.0.0.0:9092', 'advertised.listeners=PLAINTEXT://kafka.example:19092');
   assert.deepEqual(config.advertisedListeners, [
-    { listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: 'kafka.example', port: 19092 },
+    { name: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: 'kafka.example', port: 19092 },
   ]);
   assert.equal(config.interBrokerListenerName, 'PLAINTEXT');
 });
@@ -164,11 +164,11 @@ test('starts as a single broker on the file that Kafka ships for KRaft', () => {
   );
   assert.equal(config.brokerId, 1);
   assert.deepEqual(
-    config.listeners.map(({ listener, port }) => [listener, port]),
+    config.listeners.map(({ name, port }) => [name, port]),
     [['PLAINTEXT', 9092]],
   );
   assert.deepEqual(
-    config.advertisedListeners.map(({ listener, host }) => [listener, host]),
+    config.advertisedListeners.map(({ name, host }) => [name, host]),
     [['PLAINTEXT', 'localhost']],
   );
   assert.deepEqual(config.warnings, [

@@ -6,7 +6,7 @@ import { checkBrokerValues } from './config/broker-checks.ts';
 import { type BrokerSettingName, type BrokerSettingValue, brokerSettings } from './config/broker-settings.ts';
 import { dynamicQuotaSettings } from './config/dynamic-quota-settings.ts';
 import { kraftSettings } from './config/kraft-settings.ts';
-import { type Endpoint, parseListeners, parseProtocolMap } from './config/listeners.ts';
+import { type ListenerAddress, parseListeners, parseProtocolMap } from './config/listeners.ts';
 import { listenerSetting } from './config/synonyms.ts';
 
 /** Where a value of a setting comes from, the strongest first. */
@@ -36,9 +36,9 @@ export class BrokerConfig {
   /** Things worth a line in the log at the start: keys that nobody knows, settings that have no effect here. */
   readonly warnings: readonly string[];
   /** What is to be listened on. KRaft's controller listeners are not among them. */
-  readonly listeners: readonly Endpoint[];
+  readonly listeners: readonly ListenerAddress[];
   /** What others are told; an empty host stands for the machine's name, port 0 for the port that was bound. */
-  readonly advertisedListeners: readonly Endpoint[];
+  readonly advertisedListeners: readonly ListenerAddress[];
   /** The listener that brokers use among themselves. */
   readonly interBrokerListenerName: string;
   readonly #static: Properties;
@@ -190,8 +190,8 @@ function checkText(name: string, text: string): void {
 }
 
 interface OpenListeners {
-  readonly listeners: readonly Endpoint[];
-  readonly advertisedListeners: readonly Endpoint[];
+  readonly listeners: readonly ListenerAddress[];
+  readonly advertisedListeners: readonly ListenerAddress[];
   readonly interBrokerListenerName: string;
   /** KRaft's controller listeners. */
   readonly unopened: readonly string[];
@@ -230,12 +230,12 @@ function nameInterBrokerListener(config: BrokerConfig, protocols: ReadonlyMap<st
 
 function checkAdvertised(
   config: BrokerConfig,
-  listeners: readonly Endpoint[],
-  advertised: readonly Endpoint[],
+  listeners: readonly ListenerAddress[],
+  advertised: readonly ListenerAddress[],
   interBrokerListenerName: string,
 ): void {
-  const opened = listeners.map(({ listener }) => listener);
-  const names = advertised.map(({ listener }) => listener);
+  const opened = listeners.map(({ name }) => name);
+  const names = advertised.map(({ name }) => name);
   if (names.length === 0) throw new ConfigError('advertised.listeners must name at least one listener that clients can use');
   const stray = names.find((name) => !opened.includes(name));
   if (stray !== undefined) {
@@ -260,9 +260,7 @@ function checkAdvertised(
   }
   const secured = listeners.find(({ securityProtocol }) => securityProtocol !== 'PLAINTEXT');
   if (secured !== undefined) {
-    throw new ConfigError(
-      `The listener ${secured.listener} needs ${secured.securityProtocol}, which this build does not offer yet`,
-    );
+    throw new ConfigError(`The listener ${secured.name} needs ${secured.securityProtocol}, which this build does not offer yet`);
   }
 }
 

@@ -20,7 +20,7 @@ export function topicDefaultText(config: BrokerConfig, name: TopicSettingName): 
       return config.text('log.roll.jitter.ms') ?? inMs(config.text('log.roll.jitter.hours'), hourMs);
     case 'retention.ms':
       return (
-        config.text('log.retention.ms') ??
+        inMs(config.text('log.retention.ms'), 1n) ??
         inMs(config.text('log.retention.minutes'), minuteMs) ??
         inMs(config.text('log.retention.hours'), hourMs)
       );

@@ -74,9 +74,8 @@ function logProblems(get: Get): Problem[] {
   return [
     rollMs < 1 ? `log.roll.ms must be at least 1, not ${rollMs}` : undefined,
     jitterMs < 0 ? `log.roll.jitter.ms must not be negative, not ${jitterMs}` : undefined,
-    retentionMs < -1 || retentionMs === 0
-      ? `log.retention.ms must be at least 1, or -1 to keep records for ever, not ${retentionMs}`
-      : undefined,
+    // Anything negative keeps records for ever.
+    retentionMs === 0 ? 'log.retention.ms must be at least 1, or -1 to keep records for ever' : undefined,
     directories.length === 0 || directories.includes('') ? 'log.dirs or log.dir must name a directory' : undefined,
     threads > 0 && get('log.cleaner.dedupe.buffer.size') / threads <= 1024 * 1024
       ? 'log.cleaner.dedupe.buffer.size must be more than 1 MiB for each of log.cleaner.threads'

@@ -2,32 +2,36 @@
 
 import { ConfigError } from '@odradek/runtime';
 
-export interface Endpoint {
-  readonly listener: string;
-  readonly securityProtocol: string;
+export type SecurityProtocol = 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL';
+
+export interface ListenerAddress {
+  /** In upper case. */
+  readonly name: string;
+  readonly securityProtocol: SecurityProtocol;
   /** Without the brackets of an IPv6 address. Empty: every interface, or, where it is advertised, the machine's name. */
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
 }
 
-export const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
+const securityProtocols: readonly SecurityProtocol[] = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'];
 
 /** Reads listener.security.protocol.map: listener names in upper case to protocols. */
-export function parseProtocolMap(text: string): Map<string, string> {
-  const protocols = new Map<string, string>();
+export function parseProtocolMap(text: string): Map<string, SecurityProtocol> {
+  const protocols = new Map<string, SecurityProtocol>();
   for (const entry of text.split(',')) {
     const [, name, protocol] = /^\s*([^:]+?)\s*:\s*(\S+)\s*$/.exec(entry) ?? [];
     if (name === undefined || protocol === undefined) {
       throw new ConfigError(`listener.security.protocol.map must list NAME:PROTOCOL, but an entry is: ${entry.trim()}`);
     }
-    if (!securityProtocols.some((known) => known === protocol.toUpperCase())) {
+    const known = securityProtocols.find((each) => each === protocol.toUpperCase());
+    if (known === undefined) {
       throw new ConfigError(`listener.security.protocol.map: ${protocol} is none of ${securityProtocols.join(', ')}`);
     }
     if (protocols.has(name.toUpperCase())) {
       throw new ConfigError(`listener.security.protocol.map: the listener ${name} occurs more than once`);
     }
-    protocols.set(name.toUpperCase(), protocol.toUpperCase());
+    protocols.set(name.toUpperCase(), known);
   }
   return protocols;
 }
@@ -39,31 +43,31 @@ export function parseProtocolMap(text: string): Map<string, string> {
 export function parseListeners(
   setting: 'listeners' | 'advertised.listeners',
   entries: readonly string[],
-  protocols: ReadonlyMap<string, string>,
-): Endpoint[] {
+  protocols: ReadonlyMap<string, SecurityProtocol>,
+): ListenerAddress[] {
   const endpoints = entries.map((entry) => parseListener(setting, entry, protocols));
-  const twice = endpoints.find(({ listener }, index) => endpoints.findIndex((other) => other.listener === listener) !== index);
+  const twice = endpoints.find(({ name }, index) => endpoints.findIndex((other) => other.name === name) !== index);
   if (twice !== undefined)
-    throw new ConfigError(`${setting}: each listener must have a different name, but ${twice.listener} occurs twice`);
+    throw new ConfigError(`${setting}: each listener must have a different name, but ${twice.name} occurs twice`);
   if (setting === 'listeners') checkPorts(endpoints);
   return endpoints;
 }
 
-function parseListener(setting: string, entry: string, protocols: ReadonlyMap<string, string>): Endpoint {
-  const [, name, bracketed, plain, digits] =
+function parseListener(setting: string, entry: string, protocols: ReadonlyMap<string, SecurityProtocol>): ListenerAddress {
+  const [, written, bracketed, plain, digits] =
     /^([^:/]+):\/\/(?:\[([0-9a-zA-Z%._:-]*)\]|([0-9a-zA-Z%._:-]*)):(\d+)$/.exec(entry) ?? [];
-  if (name === undefined) throw new ConfigError(`${setting} must list NAME://host:port, but an entry is: ${entry}`);
+  if (written === undefined) throw new ConfigError(`${setting} must list NAME://host:port, but an entry is: ${entry}`);
   const port = Number(digits);
   if (port > 65535) throw new ConfigError(`${setting}: ${port} in ${entry} is not a port`);
-  const listener = name.toUpperCase();
-  const securityProtocol = protocols.get(listener);
+  const name = written.toUpperCase();
+  const securityProtocol = protocols.get(name);
   if (securityProtocol === undefined) {
-    throw new ConfigError(`${setting}: the listener ${listener} has no security protocol in listener.security.protocol.map`);
+    throw new ConfigError(`${setting}: the listener ${name} has no security protocol in listener.security.protocol.map`);
   }
-  return { listener, securityProtocol, host: bracketed ?? plain ?? '', port };
+  return { name, securityProtocol, host: bracketed ?? plain ?? '', port };
 }
 
-function checkPorts(endpoints: readonly Endpoint[]): void {
+function checkPorts(endpoints: readonly ListenerAddress[]): void {
   for (const endpoint of endpoints) {
     // Port 0 is a different one each time.
     const sharing = endpoint.port === 0 ? [] : endpoints.filter(({ port }) => port === endpoint.port);
