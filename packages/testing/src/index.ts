@@ -17,6 +17,7 @@ export {
 } from './foreign/machine-tools.ts';
 export { type CommandOptions, type CommandResult, runCommand } from './foreign/run-command.ts';
 export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';
+export { type RandomMessage, randomMessage } from './random-message.ts';
 export { ConnectionClosedError, RawClient, type RawClientOptions } from './raw-client.ts';
 export {
   type CrashLeaves,

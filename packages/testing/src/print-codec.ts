@@ -3,8 +3,8 @@
 import * as protocol from '@odradek/protocol';
 
 const definitions = new Map<string, protocol.MessageDefinition>();
-for (const value of Object.values(protocol)) {
-  if (isDefinition(value)) definitions.set(protocol.codecName(value), value);
+for (const value of Object.values<unknown>(protocol)) {
+  if (protocol.isMessageDefinition(value)) definitions.set(protocol.codecName(value), value);
 }
 
 const [name, version, mode] = process.argv.slice(2);
@@ -21,8 +21,4 @@ if (definition === undefined || version === undefined) {
   process.exitCode = 2;
 } else {
   process.stdout.write(protocol.codecSource(definition, Number(version), mode === 'exact' ? 'exact' : 'ordinary'));
-}
-
-function isDefinition(value: unknown): value is protocol.MessageDefinition {
-  return typeof value === 'object' && value !== null && 'fields' in value && 'flexible' in value;
 }

@@ -96,6 +96,11 @@ export function message<F extends Fields>(definition: {
   return { ...definition, versions: parseVersions(definition.versions), flexible: parseVersions(definition.flexible) };
 }
 
+/** Tells definitions from whatever else a module exports. */
+export function isMessageDefinition(value: unknown): value is MessageDefinition {
+  return typeof value === 'object' && value !== null && 'fields' in value && 'versions' in value && 'flexible' in value;
+}
+
 type Nullable<O, T> = O extends { readonly nullable: string } ? T | null : T;
 
 function field<D, E>(kind: FieldKind, options: FieldOptions<unknown> | undefined, fields?: Fields, element?: Field): Field<D, E> {

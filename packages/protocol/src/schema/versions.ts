@@ -11,8 +11,19 @@ const highestVersion = 32767;
 
 export const noVersions: VersionRange = { min: 0, max: -1 };
 
+/** Few different ranges occur, each of them many times. */
+const parsed = new Map<string, VersionRange>([['none', noVersions]]);
+
 export function parseVersions(text: string): VersionRange {
-  if (text === 'none') return noVersions;
+  let range = parsed.get(text);
+  if (range === undefined) {
+    range = parse(text);
+    parsed.set(text, range);
+  }
+  return range;
+}
+
+function parse(text: string): VersionRange {
   const match = /^(\d+)(?:(\+)|-(\d+))?$/.exec(text);
   if (match === null) throw new Error(`Not a range of versions: "${text}"`);
   const min = Number(match[1]);

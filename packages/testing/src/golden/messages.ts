@@ -78,8 +78,8 @@ function definitionOf(vector: Vector): { definition: protocol.MessageDefinition;
     if (api === undefined) throw new Error('there is no such API');
     return { definition: vector.kind === 'request' ? api.request : api.response, version: vector.version };
   }
-  const definition = (protocol as unknown as Record<string, protocol.MessageDefinition | undefined>)[vector.message];
-  if (definition === undefined) throw new Error('there is no such message');
+  const definition: unknown = Reflect.get(protocol, vector.message);
+  if (!protocol.isMessageDefinition(definition)) throw new Error('there is no such message');
   if (definition.recordType === undefined) return { definition, version: vector.version };
   // Kafka 3.9 took the type of a record for the version of its key.
   if (vector.apiKey === undefined) return { definition, version: 0 };
