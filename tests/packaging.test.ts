@@ -39,7 +39,7 @@ describe('the published packages', () => {
         [],
       );
       assert.deepEqual(
-        files.filter((file) => /\.(test|contract)\./.test(file)),
+        files.filter((file) => /\.(test|contract|fixture)\./.test(file)),
         [],
       );
     }
