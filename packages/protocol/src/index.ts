@@ -201,12 +201,12 @@ export {
   uint16,
   uint32,
   uuid,
-  zeroUuid,
 } from './schema/define.ts';
 export { intersectVersions, parseVersions, type VersionRange, versionsContain } from './schema/versions.ts';
 export { FrameCutter, frame } from './wire/frame.ts';
 export { MalformedMessageError } from './wire/malformed-message-error.ts';
 export { Reader } from './wire/reader.ts';
+export { zeroUuid } from './wire/uuid.ts';
 export {
   sizeOfUnsignedVarint,
   sizeOfVarint,

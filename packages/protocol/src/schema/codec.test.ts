@@ -8,6 +8,7 @@ import { MetadataResponse } from '../messages/03-metadata.ts';
 import { ConsumerProtocolSubscription } from '../messages/group-subscription.ts';
 import { MalformedMessageError } from '../wire/malformed-message-error.ts';
 import { Reader } from '../wire/reader.ts';
+import { zeroUuid } from '../wire/uuid.ts';
 import { Writer } from '../wire/writer.ts';
 import { codecFor, decodeMessage, encodeMessage, encodeToBuffer, exactCodecFor } from './codec.ts';
 import { codecName, codecSource } from './compile.ts';
@@ -26,7 +27,6 @@ import {
   string,
   struct,
   uuid,
-  zeroUuid,
 } from './define.ts';
 
 /** One of each: version 0 is plain, 1 adds and drops fields, 2 is flexible. */

@@ -11,9 +11,10 @@
 //   - a tagged field is written only when it is not the default, in the order of the tags.
 
 import type { Reader } from '../wire/reader.ts';
+import { zeroUuid } from '../wire/uuid.ts';
 import type { Writer } from '../wire/writer.ts';
 import { codecSupport } from './codec-support.ts';
-import { type Field, type Fields, type MessageDefinition, zeroUuid } from './define.ts';
+import type { Field, Fields, MessageDefinition } from './define.ts';
 import { elementOf, fieldsInVersion, identifier, inTagOrder, smallestElement, type VersionedField } from './versioned-field.ts';
 import { versionsContain } from './versions.ts';
 

@@ -25,9 +25,6 @@ export type FieldKind =
   | 'struct'
   | 'array';
 
-/** The uuid of all zeros, which stands for "no uuid" in the protocol. */
-export const zeroUuid = 'AAAAAAAAAAAAAAAAAAAAAA';
-
 export interface FieldOptions<T> {
   /** The versions in which the field exists; all of the message's where left out. */
   readonly versions?: string;

@@ -8,8 +8,8 @@
 // Every length is checked against the bytes that are there before anything is made of it, so that nothing is allocated by a
 // number that a peer chose.
 
-import { zeroUuid } from '../schema/define.ts';
 import { MalformedMessageError } from './malformed-message-error.ts';
+import { zeroUuid } from './uuid.ts';
 import { unzigzag } from './varint.ts';
 
 export class Reader {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { zeroUuid } from '../schema/define.ts';
 import { MalformedMessageError } from './malformed-message-error.ts';
 import { Reader } from './reader.ts';
+import { zeroUuid } from './uuid.ts';
 import { Writer } from './writer.ts';
 
 function written(write: (writer: Writer) => void): Buffer {

@@ -1,7 +1,7 @@
 // Writes the primitive types of the protocol, the mirror image of reader.ts. Small fields go to one growing buffer; records are
 // remembered where they belong and handed on as they are, so that a megabyte of batches is never copied here.
 
-import { zeroUuid } from '../schema/define.ts';
+import { zeroUuid } from './uuid.ts';
 import { sizeOfUnsignedVarint, writeUnsignedVarint, writeVarint, writeVarlong } from './varint.ts';
 
 const initialCapacity = 1024;
