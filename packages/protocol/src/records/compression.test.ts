@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { compressFrameSync } from 'lz4-napi';
 import { type CompressionType, compress, compressAsync, compressionTypes, decompress, decompressAsync } from './compression.ts';
 import { DecompressionError, UnsupportedCompressionTypeError } from './record-errors.ts';
+import { compressSnappyInJavaScript, decodeBlock as decodeSnappyBlock } from './snappy.ts';
 import { xxHash32 } from './xx-hash.ts';
 
 const codecs = compressionTypes.filter((type) => type !== 'none');
@@ -149,6 +150,35 @@ test('snappy is read with and without the framing of the Java library', () => {
   assert.ok(decompress('snappy', raw).equals(content.subarray(0, 30_000)), 'raw');
   const twice = decompress('snappy', Buffer.concat([framed, framed]));
   assert.ok(twice.equals(Buffer.concat([content, content])), 'joined streams');
+});
+
+test('snappy written in JavaScript is read, and our decoder agrees with the native one', () => {
+  for (const size of sizes) {
+    const content = sample(size);
+    assert.ok(decompress('snappy', compressSnappyInJavaScript(content)).equals(content), `${size}`);
+    if (size === 0 || size > 32_768) continue;
+    const block = compress('snappy', content).subarray(20);
+    const target = Buffer.alloc(size);
+    decodeSnappyBlock(block, 0, block.length, target, 0, size);
+    assert.ok(target.equals(content), `${size}`);
+  }
+});
+
+test('our decoder of snappy only ever fails with DecompressionError', () => {
+  const block = compress('snappy', sample(2500)).subarray(20);
+  const changes = fc.array(fc.tuple(fc.nat(block.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(changes, (mutations) => {
+      const bytes = Buffer.from(block);
+      for (const [position, value] of mutations) bytes[position] = value;
+      try {
+        decodeSnappyBlock(bytes, 0, bytes.length, Buffer.alloc(2500), 0, 2500);
+      } catch (error) {
+        assert.ok(error instanceof DecompressionError, String(error));
+      }
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test('a snappy literal of negative length is refused', () => {

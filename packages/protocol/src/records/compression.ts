@@ -88,7 +88,7 @@ export function decompress(
   }
 }
 
-/** Snappy and lz4 are decoded by our own code, which has no thread to go to: they block for as long as `decompress`. */
+/** Snappy and lz4 take about a millisecond for a mebibyte, and do it at once: a trip to the pool for each block would cost more. */
 export async function decompressAsync(
   type: CompressionType,
   bytes: Uint8Array,
