@@ -9,6 +9,7 @@
 import { compressLz4, compressLz4Async, decompressLz4 } from './lz4.ts';
 import { onFirstUse } from './native.ts';
 import { DecompressionError, InvalidRecordError, UnsupportedCompressionTypeError } from './record-errors.ts';
+import { scratch } from './scratch.ts';
 import { compressSnappy, compressSnappyAsync, decompressSnappy } from './snappy.ts';
 import { zstdFramesOf } from './zstd-frames.ts';
 
@@ -86,6 +87,13 @@ export function decompress(
     case 'zstd':
       return decompressZstd(bytes, maxBytes);
   }
+}
+
+/** As `decompress` for magic 2, but the result may be overwritten by the next call, so it is for looking at and not for keeping. */
+export function decompressToScratch(type: CompressionType, bytes: Uint8Array, maxBytes: number): Buffer {
+  if (type === 'snappy') return decompressSnappy(bytes, maxBytes, scratch);
+  if (type === 'lz4') return decompressLz4(bytes, maxBytes, 2, scratch);
+  return decompress(type, bytes, maxBytes);
 }
 
 /** Snappy and lz4 take about a millisecond for a mebibyte, and do it at once: a trip to the pool for each block would cost more. */

@@ -23,6 +23,7 @@
 
 import { nativeOnFirstUse } from './native.ts';
 import { DecompressionError } from './record-errors.ts';
+import type { Allocate } from './scratch.ts';
 import { xxHash32 } from './xx-hash.ts';
 
 interface Lz4Library {
@@ -54,10 +55,15 @@ export async function compressLz4Async(content: Uint8Array, messageMagic: number
   return withHeaderChecksum(library === null ? storedFrame(content) : await library.compressFrame(content), messageMagic);
 }
 
-export function decompressLz4(bytes: Uint8Array, maxBytes: number, messageMagic: number): Buffer {
+export function decompressLz4(
+  bytes: Uint8Array,
+  maxBytes: number,
+  messageMagic: number,
+  allocate: Allocate = Buffer.allocUnsafe,
+): Buffer {
   const frame = readFrameHeader(bytes, messageMagic);
   const size = checkBlocks(bytes, frame, maxBytes);
-  const content = Buffer.allocUnsafe(size + slackBytes);
+  const content = allocate(size + slackBytes);
   const source = regionOf(bytes);
   const target = regionOf(content);
   let at = 0;

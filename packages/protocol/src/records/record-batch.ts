@@ -25,7 +25,13 @@
 // Base offset and leader epoch stand before the checksum and outside of it, so a broker stamps a batch without touching the rest.
 
 import { int16At, int32At, int64At, putInt16, putInt32, putInt64, uint32At } from './big-endian.ts';
-import { type CompressionType, compressionTypeById, decompress, defaultMaxDecompressedBytes } from './compression.ts';
+import {
+  type CompressionType,
+  compressionTypeById,
+  decompress,
+  decompressToScratch,
+  defaultMaxDecompressedBytes,
+} from './compression.ts';
 import { crc32c } from './crc32c.ts';
 import { type LogRecord, RecordReader, type TimestampType } from './record.ts';
 import { CorruptRecordError, InvalidRecordError } from './record-errors.ts';
@@ -251,25 +257,22 @@ export class RecordBatch {
 
   /** The records section: a slice where it is not compressed, otherwise what it decompresses to. */
   recordBytes(maxBytes: number = defaultMaxDecompressedBytes): Buffer {
-    this.#ensureWholeHeader();
-    const section = this.buffer.subarray(this.start + recordBatchOverhead, this.end);
+    const section = this.#section();
     return this.isCompressed ? decompress(this.compression, section, maxBytes) : section;
   }
 
-  /** A walk over the records without objects. It has checked that the count is not negative, nothing more. */
-  recordReader(maxBytes: number = defaultMaxDecompressedBytes): RecordReader {
-    const count = this.recordCount;
-    if (count < 0) throw new InvalidRecordError(`The batch at offset ${this.baseOffset} declares ${count} records`);
-    if (this.isCompressed) return new RecordReader(this.recordBytes(maxBytes));
-    this.#ensureWholeHeader();
-    return new RecordReader(this.buffer, this.start + recordBatchOverhead, this.end);
+  /** A walk over the records that checks them and makes nothing. Bytes that it gives out may be overwritten by the next such walk. */
+  scan(maxBytes: number = defaultMaxDecompressedBytes): RecordReader {
+    this.#ensureCount();
+    const section = this.#section();
+    return new RecordReader(this.isCompressed ? decompressToScratch(this.compression, section, maxBytes) : section);
   }
 
   /** Throws InvalidRecordError at the first record that is malformed. */
   *records(maxBytes: number = defaultMaxDecompressedBytes): Generator<LogRecord, void, undefined> {
-    const count = this.recordCount;
+    const count = this.#ensureCount();
     if (count === 0) return;
-    const reader = this.recordReader(maxBytes);
+    const reader = new RecordReader(this.recordBytes(maxBytes));
     const { baseOffset, baseTimestamp, baseSequence } = this;
     const logAppendTime = this.#has(attribute.logAppendTime) ? this.maxTimestamp : null;
     for (let index = 0; index < count; index++) {
@@ -288,6 +291,17 @@ export class RecordBatch {
 
   #has(flag: number): boolean {
     return (this.buffer[this.start + position.attributes + 1]! & flag) !== 0;
+  }
+
+  #section(): Buffer {
+    this.#ensureWholeHeader();
+    return this.buffer.subarray(this.start + recordBatchOverhead, this.end);
+  }
+
+  #ensureCount(): number {
+    const count = this.recordCount;
+    if (count < 0) throw new InvalidRecordError(`The batch at offset ${this.baseOffset} declares ${count} records`);
+    return count;
   }
 
   #ensureWholeHeader(): void {

@@ -52,7 +52,7 @@ export function countRecords(batch: Batch, maxBytes: number = defaultMaxDecompre
 function validateBatch(batch: RecordBatch, maxBytes: number): RecordsSummary {
   const { recordCount } = batch;
   if (recordCount === 0) return nothing;
-  const reader = batch.recordReader(maxBytes);
+  const reader = batch.scan(maxBytes);
   const bytes = reader.end - reader.position;
   const baseTimestamp = batch.baseTimestamp;
   const logAppendTime = batch.timestampType === 'LogAppendTime' ? batch.maxTimestamp : null;

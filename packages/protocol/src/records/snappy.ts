@@ -21,6 +21,7 @@
 import { int32At, putInt32 } from './big-endian.ts';
 import { nativeOnFirstUse, onFirstUse } from './native.ts';
 import { DecompressionError } from './record-errors.ts';
+import type { Allocate } from './scratch.ts';
 
 interface SnappyLibrary {
   compress(bytes: Uint8Array, options: typeof copyOutput): Promise<Buffer>;
@@ -56,16 +57,16 @@ export function compressSnappyInJavaScript(content: Uint8Array): Buffer {
   return frame(blocksOf(content).map((block) => snappyjs().compress(block)));
 }
 
-export function decompressSnappy(bytes: Uint8Array, maxBytes: number): Buffer {
+export function decompressSnappy(bytes: Uint8Array, maxBytes: number, allocate: Allocate = Buffer.allocUnsafe): Buffer {
   if (!startsWithHeader(bytes, 0)) {
     const size = contentSize(bytes, 0, bytes.length);
     ensureAllowed(size, maxBytes);
-    const raw = Buffer.allocUnsafe(size);
+    const raw = allocate(size);
     readBlock(bytes, 0, bytes.length, raw, 0, size);
     return raw;
   }
   const size = checkBlocks(bytes, maxBytes);
-  const content = Buffer.allocUnsafe(size);
+  const content = allocate(size);
   let filled = 0;
   forEachBlock(bytes, (start, end) => {
     const blockSize = contentSize(bytes, start, end);
