@@ -3,8 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { compressFrameSync } from 'lz4-napi';
+import { compressFrameSync, decompressFrameSync } from 'lz4-napi';
 import { type CompressionType, compress, compressAsync, compressionTypes, decompress, decompressAsync } from './compression.ts';
+import { storedFrame } from './lz4.ts';
 import { DecompressionError, UnsupportedCompressionTypeError } from './record-errors.ts';
 import { compressSnappyInJavaScript, decodeBlock as decodeSnappyBlock } from './snappy.ts';
 import { xxHash32 } from './xx-hash.ts';
@@ -197,6 +198,14 @@ test('magic 0 writes the header checksum of old producers and reads any', () => 
   assert.ok(decompress('lz4', frame, undefined, 0).equals(content));
   assert.throws(() => decompress('lz4', frame, undefined, 1), /checksum of the frame header/);
   assert.ok(decompress('lz4', compress('lz4', content), undefined, 0).equals(content));
+});
+
+test('a frame of stored blocks, for platforms without the library, is read by both decoders', () => {
+  for (const size of sizes) {
+    const content = sample(size);
+    assert.ok(decompress('lz4', storedFrame(content)).equals(content), `${size}`);
+    assert.ok(decompressFrameSync(storedFrame(content)).equals(content), `${size} by lz4-napi`);
+  }
 });
 
 test('lz4 frames with checksums are read, and a wrong block checksum is found', () => {

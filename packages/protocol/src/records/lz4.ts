@@ -262,7 +262,7 @@ function headerChecksum(bytes: Uint8Array, start: number, end: number): number {
 }
 
 /** A frame of stored blocks: valid, if not small. For platforms where lz4-napi has no binary. */
-function storedFrame(content: Uint8Array): Buffer {
+export function storedFrame(content: Uint8Array): Buffer {
   const blockCount = Math.ceil(content.length / storedBlockBytes);
   const frame = Buffer.allocUnsafe(7 + content.length + 4 * blockCount + 4);
   frame.writeUInt32LE(frameMagic, 0);
