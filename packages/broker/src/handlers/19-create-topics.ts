@@ -2,9 +2,9 @@
 // configurations that each topic got, from version 7 on its id. With validateOnly nothing is created.
 
 import { CreateTopicsRequest, CreateTopicsResponse, errorCodes, type MessageInit, ProtocolError } from '@odradek/protocol';
+import { topicEntries } from '../admin/config-entries.ts';
 import type { CreatedTopic, TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
-import { topicEntries } from '../config/config-entries.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
 type TopicResult = NonNullable<MessageInit<typeof CreateTopicsResponse>['topics']>[number];

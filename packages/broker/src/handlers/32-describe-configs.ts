@@ -11,7 +11,6 @@ import {
   ProtocolError,
 } from '@odradek/protocol';
 import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
-import type { BrokerConfig } from '../broker-config.ts';
 import {
   brokerDefaultEntries,
   brokerEntries,
@@ -21,7 +20,8 @@ import {
   groupEntries,
   loggerEntries,
   topicEntries,
-} from '../config/config-entries.ts';
+} from '../admin/config-entries.ts';
+import type { BrokerConfig } from '../broker-config.ts';
 import { topicNameProblem } from '../config/topic-name.ts';
 import type { PartLoggers } from '../logging/part-loggers.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';

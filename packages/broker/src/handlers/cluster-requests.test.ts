@@ -6,7 +6,7 @@ import { errorCodes } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
 import { BrokerConfig } from '../broker-config.ts';
 import { MetadataCache } from '../metadata/metadata-cache.ts';
-import { callHandler, versionsOf } from '../requests/call-handler.ts';
+import { callHandler, versionsOf } from '../requests/call-handler.fixture.ts';
 import { type DescribedLog, describeLogDirsHandler } from './35-describe-log-dirs.ts';
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeTopicPartitionsHandler } from './75-describe-topic-partitions.ts';

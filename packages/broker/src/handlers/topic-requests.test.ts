@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
+import { configSources } from '../admin/config-entries.ts';
 import type { CreatedTopic, DeletedTopic, GrownTopic, TopicToCreate, TopicToDelete, TopicToGrow } from '../admin/topic-changes.ts';
 import { BrokerConfig } from '../broker-config.ts';
-import { configSources } from '../config/config-entries.ts';
-import { callHandler, versionsOf } from '../requests/call-handler.ts';
+import { callHandler, versionsOf } from '../requests/call-handler.fixture.ts';
 import { createTopicsHandler } from './19-create-topics.ts';
 import { deleteTopicsHandler } from './20-delete-topics.ts';
 import { createPartitionsHandler } from './37-create-partitions.ts';

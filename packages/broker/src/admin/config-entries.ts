@@ -1,16 +1,16 @@
 // Configurations as DescribeConfigs and CreateTopics tell them: each value with where it comes from, and what else was given for it.
 
 import { printSetting, type Setting, type Settings, type SettingType } from '@odradek/runtime';
-import { configResourceTypes } from '../admin/config-changes.ts';
 import type { BrokerConfig, ConfigLevel, ConfigOrigin } from '../broker-config.ts';
+import { type BrokerSettingName, brokerSettings } from '../config/broker-settings.ts';
+import { clientMetricsSettings } from '../config/client-metrics-settings.ts';
+import { perGroupSettings } from '../config/per-group-settings.ts';
+import { brokerSynonyms, listenerSetting, type TopicSettingName, topicSynonyms } from '../config/synonyms.ts';
+import { topicSettings } from '../config/topic-settings.ts';
 import { type GroupSettingName, groupSettingNames, groupSynonym, groupText } from '../group-config.ts';
 import { topicSettingNames, topicText } from '../topic-config.ts';
-import { type BrokerSettingName, brokerSettings } from './broker-settings.ts';
-import { clientMetricsSettings } from './client-metrics-settings.ts';
+import { configResourceTypes } from './config-changes.ts';
 import { settingOf } from './config-rules.ts';
-import { perGroupSettings } from './per-group-settings.ts';
-import { brokerSynonyms, listenerSetting, type TopicSettingName, topicSynonyms } from './synonyms.ts';
-import { topicSettings } from './topic-settings.ts';
 
 type Overrides = ReadonlyMap<string, string>;
 

@@ -2,23 +2,23 @@
 
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import { ConfigError, parseSetting, type Setting, type Settings } from '@odradek/runtime';
+import type { BrokerConfig } from '../broker-config.ts';
+import { brokerSettings } from '../config/broker-settings.ts';
+import { clientMetricsSettings } from '../config/client-metrics-settings.ts';
+import { dynamicQuotaSettings } from '../config/dynamic-quota-settings.ts';
+import { perGroupSettings } from '../config/per-group-settings.ts';
+import type { sslSettings } from '../config/ssl-settings.ts';
+import { listenerSetting } from '../config/synonyms.ts';
+import { topicSettings } from '../config/topic-settings.ts';
+import { checkGroupOverrides } from '../group-config.ts';
+import { topicValue } from '../topic-config.ts';
 import {
   type ConfigResource,
   type ConfigResourceType,
   type ConfigRule,
   type ConfigRules,
   configResourceTypes,
-} from '../admin/config-changes.ts';
-import type { BrokerConfig } from '../broker-config.ts';
-import { checkGroupOverrides } from '../group-config.ts';
-import { topicValue } from '../topic-config.ts';
-import { brokerSettings } from './broker-settings.ts';
-import { clientMetricsSettings } from './client-metrics-settings.ts';
-import { dynamicQuotaSettings } from './dynamic-quota-settings.ts';
-import { perGroupSettings } from './per-group-settings.ts';
-import type { sslSettings } from './ssl-settings.ts';
-import { listenerSetting } from './synonyms.ts';
-import { topicSettings } from './topic-settings.ts';
+} from './config-changes.ts';
 
 type Overrides = ReadonlyMap<string, string>;
 

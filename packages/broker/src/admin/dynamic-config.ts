@@ -1,8 +1,8 @@
 // Keeps a broker's configuration in step with what the coordination store holds for it.
 
 import type { Logger } from '@odradek/runtime';
-import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
+import { type ConfigChanges, configResourceTypes } from './config-changes.ts';
 
 /** Takes over what is set now, and every change from now on. Returns what ends it. */
 export function followDynamicConfig(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes, ProtocolError } from '@odradek/protocol';
-import { type ConfigResource, configResourceTypes } from '../admin/config-changes.ts';
 import { BrokerConfig } from '../broker-config.ts';
+import { type ConfigResource, configResourceTypes } from './config-changes.ts';
 import { configRules } from './config-rules.ts';
 
 const { INVALID_CONFIG, INVALID_REQUEST } = errorCodes;
