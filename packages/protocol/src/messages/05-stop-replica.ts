@@ -1,8 +1,11 @@
-// StopReplica (5): TODO
+// StopReplica (5): The controller tells a broker to stop serving replicas, and perhaps to delete them (ZooKeeper mode).
 //
-// Version 1 adds brokerEpoch and topics to the request and drops ungroupedPartitions from the request. Version 2 is the first
-// flexible one. Version 3 adds topicStates to the request and drops deletePartitions and topics from the request. Version 4
-// adds isKRaftController to the request.
+//   1  groups partitions by topic and names the broker's epoch; adds brokerEpoch and topics to the request; drops
+//      ungroupedPartitions from the request
+//   2  is flexible
+//   3  decides about deletion per partition, and fences by leader epoch; adds topicStates to the request; drops
+//      deletePartitions and topics from the request
+//   4  tells whether the controller runs on KRaft, during a migration; adds isKRaftController to the request
 
 import { array, bool, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -16,8 +19,11 @@ export const StopReplicaRequest = message({
     controllerId: int32(),
     isKRaftController: bool({ versions: '4+' }),
     controllerEpoch: int32(),
+    /** Of the receiver; -1: do not check. */
     brokerEpoch: int64({ versions: '1+', default: -1, ignorable: true }),
+    /** Up to version 2: for all of them. */
     deletePartitions: bool({ versions: '0-2' }),
+    /** Version 0. */
     ungroupedPartitions: array(
       struct({
         topicName: string(),
@@ -25,6 +31,7 @@ export const StopReplicaRequest = message({
       }),
       { versions: '0' },
     ),
+    /** Versions 1 and 2. */
     topics: array(
       struct({
         name: string(),
@@ -32,13 +39,16 @@ export const StopReplicaRequest = message({
       }),
       { versions: '1-2' },
     ),
+    /** From version 3 on. */
     topicStates: array(
       struct({
         topicName: string(),
         partitionStates: array(
           struct({
             partitionIndex: int32(),
+            /** -1: do not check; -2: the topic is being deleted. */
             leaderEpoch: int32({ default: -1 }),
+            /** Whether to delete the log, too. */
             deletePartition: bool(),
           }),
         ),

@@ -1,6 +1,9 @@
-// ControlledShutdown (7): TODO
+// ControlledShutdown (7): A broker that is about to stop asks the controller to move its leaderships elsewhere (ZooKeeper
+// mode).
 //
-// Version 1 has the same layout. Version 2 adds brokerEpoch to the request. Version 3 is the first flexible one.
+//   1  is as 0, with an ordinary request header
+//   2  names the broker's epoch; adds brokerEpoch to the request
+//   3  is flexible
 
 import { array, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -25,6 +28,7 @@ export const ControlledShutdownResponse = message({
   flexible: '3+',
   fields: {
     errorCode: int16(),
+    /** Those that the broker still leads. */
     remainingPartitions: array(
       struct({
         topicName: string(),

@@ -1,10 +1,17 @@
-// OffsetCommit (8): TODO
+// OffsetCommit (8): Stores how far a group has consumed.
 //
-// Version 1 adds generationIdOrMemberEpoch, memberId and commitTimestamp to the request. Version 2 adds retentionTimeMs to the
-// request and drops commitTimestamp from the request. Version 3 adds throttleTimeMs to the response. Version 4 has the same
-// layout. Version 5 drops retentionTimeMs from the request. Version 6 adds committedLeaderEpoch to the request. Version 7 adds
-// groupInstanceId to the request. Version 8 is the first flexible one. Version 9 has the same layout. Version 10 adds topicId
-// to the request, adds topicId to the response, drops name from the request, and drops name from the response.
+//   1   is stored in Kafka instead of ZooKeeper, and checks the member; adds generationIdOrMemberEpoch, memberId and
+//       commitTimestamp to the request
+//   2   moves the time from the partitions to one retention time for all; adds retentionTimeMs to the request; drops
+//       commitTimestamp from the request
+//   3   adds throttleTimeMs to the response
+//   4   is as 3: the client waits itself when it is throttled
+//   5   leaves the retention to the broker; drops retentionTimeMs from the request
+//   6   tells leader epochs; adds committedLeaderEpoch to the request
+//   7   brings static members; adds groupInstanceId to the request
+//   8   is flexible
+//   9   serves members of the consumer protocol too
+//   10  names topics by id; adds topicId to request and response; drops name from request and response
 
 import { array, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 
@@ -16,9 +23,13 @@ export const OffsetCommitRequest = message({
   flexible: '8+',
   fields: {
     groupId: string(),
+    /** The generation of a classic group, or the epoch of a member of the consumer protocol; -1: no member, offsets are only stored. */
     generationIdOrMemberEpoch: int32({ versions: '1+', default: -1, ignorable: true }),
+    /** Empty: no member. */
     memberId: string({ versions: '1+', ignorable: true }),
+    /** Of a static member. */
     groupInstanceId: string({ versions: '7+', nullable: '0+', default: null }),
+    /** How long to keep the offsets; -1: as the broker has it. */
     retentionTimeMs: int64({ versions: '2-4', default: -1, ignorable: true }),
     topics: array(
       struct({
@@ -27,9 +38,13 @@ export const OffsetCommitRequest = message({
         partitions: array(
           struct({
             partitionIndex: int32(),
+            /** The next offset to consume. */
             committedOffset: int64(),
+            /** Of the last record consumed; -1 when unknown. */
             committedLeaderEpoch: int32({ versions: '6+', default: -1, ignorable: true }),
+            /** Version 1: when; -1: now. */
             commitTimestamp: int64({ versions: '1', default: -1 }),
+            /** Whatever the client wants to keep with the offset. */
             committedMetadata: string({ nullable: '0+' }),
           }),
         ),

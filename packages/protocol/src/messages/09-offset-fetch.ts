@@ -1,11 +1,17 @@
-// OffsetFetch (9): TODO
+// OffsetFetch (9): Reads how far groups have consumed.
 //
-// Version 1 has the same layout. Version 2 adds errorCode to the response and lets topics be null in the request. Version 3
-// adds throttleTimeMs to the response. Version 4 has the same layout. Version 5 adds committedLeaderEpoch to the response.
-// Version 6 is the first flexible one. Version 7 adds requireStable to the request. Version 8 adds groups to the request, adds
-// groups to the response, drops groupId and topics from the request, and drops topics and errorCode from the response. Version
-// 9 adds memberId and memberEpoch to the request. Version 10 adds topicId to the request, adds topicId to the response, drops
-// name from the request, and drops name from the response.
+//   1   reads from Kafka instead of ZooKeeper
+//   2   can ask for all topics with null, and has an error for the group as a whole; adds errorCode to the response; allows
+//       null as topics in the request
+//   3   adds throttleTimeMs to the response
+//   4   is as 3: the client waits itself when it is throttled
+//   5   tells leader epochs; adds committedLeaderEpoch to the response
+//   6   is flexible
+//   7   can wait for open transactions; adds requireStable to the request
+//   8   asks for several groups at once; adds groups to request and response; drops groupId and topics from the request, topics
+//       and errorCode from the response
+//   9   serves members of the consumer protocol too; adds memberId and memberEpoch to the request
+//   10  names topics by id; adds topicId to request and response; drops name from request and response
 
 import { array, bool, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 
@@ -17,6 +23,7 @@ export const OffsetFetchRequest = message({
   flexible: '6+',
   fields: {
     groupId: string({ versions: '0-7' }),
+    /** Null: all. Up to version 7; then in groups. */
     topics: array(
       struct({
         name: string(),
@@ -28,7 +35,9 @@ export const OffsetFetchRequest = message({
       struct({
         groupId: string(),
         memberId: string({ versions: '9+', nullable: '0+', default: null, ignorable: true }),
+        /** -1: no member. */
         memberEpoch: int32({ versions: '9+', default: -1, ignorable: true }),
+        /** Null: all. */
         topics: array(
           struct({
             name: string({ versions: '8-9', ignorable: true }),
@@ -40,6 +49,7 @@ export const OffsetFetchRequest = message({
       }),
       { versions: '8+' },
     ),
+    /** Whether to answer UNSTABLE_OFFSET_COMMIT where an open transaction may change the offset. */
     requireStable: bool({ versions: '7+' }),
   },
 });
@@ -59,6 +69,7 @@ export const OffsetFetchResponse = message({
         partitions: array(
           struct({
             partitionIndex: int32(),
+            /** -1: none is stored. */
             committedOffset: int64(),
             committedLeaderEpoch: int32({ versions: '5-7', default: -1, ignorable: true }),
             metadata: string({ nullable: '0+' }),
@@ -68,6 +79,7 @@ export const OffsetFetchResponse = message({
       }),
       { versions: '0-7' },
     ),
+    /** Versions 2 to 7: an error of the group. */
     errorCode: int16({ versions: '2-7', ignorable: true }),
     groups: array(
       struct({
@@ -79,6 +91,7 @@ export const OffsetFetchResponse = message({
             partitions: array(
               struct({
                 partitionIndex: int32(),
+                /** -1: none is stored. */
                 committedOffset: int64(),
                 committedLeaderEpoch: int32({ default: -1, ignorable: true }),
                 metadata: string({ nullable: '0+' }),

@@ -1,9 +1,12 @@
-// FindCoordinator (10): TODO
+// FindCoordinator (10): Finds the broker that coordinates a group, a transactional id or a share partition.
 //
-// Version 1 adds keyType to the request and adds throttleTimeMs and errorMessage to the response. Version 2 has the same
-// layout. Version 3 is the first flexible one. Version 4 adds coordinatorKeys to the request, adds coordinators to the
-// response, drops key from the request, and drops errorCode, errorMessage, nodeId, host and port from the response. Versions 5
-// and 6 have the same layout.
+//   1  can ask for transactional ids; adds keyType to the request, throttleTimeMs and errorMessage to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  is flexible
+//   4  asks for several keys at once; adds coordinatorKeys to the request, coordinators to the response; drops key from the
+//      request, errorCode, errorMessage, nodeId, host and port from the response
+//   5  the client understands TRANSACTION_ABORTABLE
+//   6  can ask for share partitions
 
 import { array, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -14,8 +17,11 @@ export const FindCoordinatorRequest = message({
   versions: '0-6',
   flexible: '3+',
   fields: {
+    /** A group id, a transactional id, or `group:topicId:partition`. Up to version 3. */
     key: string({ versions: '0-3' }),
+    /** 0 group, 1 transactional id, 2 share partition. */
     keyType: int8({ versions: '1+' }),
+    /** From version 4 on in place of key. */
     coordinatorKeys: array(string(), { versions: '4+' }),
   },
 });

@@ -1,7 +1,9 @@
-// Heartbeat (12): TODO
+// Heartbeat (12): A member of a classic group says that it lives, and hears whether a rebalance has begun.
 //
-// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 adds groupInstanceId to the request.
-// Version 4 is the first flexible one.
+//   1  adds throttleTimeMs to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  brings static members; adds groupInstanceId to the request
+//   4  is flexible
 
 import { int16, int32, type Message, message, string } from '../schema/define.ts';
 

@@ -1,8 +1,10 @@
-// LeaveGroup (13): TODO
+// LeaveGroup (13): Members leave a classic group.
 //
-// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 adds members to the request, adds
-// members to the response, and drops memberId from the request. Version 4 is the first flexible one. Version 5 adds reason to
-// the request.
+//   1  adds throttleTimeMs to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  names several members at once; adds members to request and response; drops memberId from the request
+//   4  is flexible
+//   5  can say why; adds reason to the request
 
 import { array, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,8 +1,10 @@
-// SyncGroup (14): TODO
+// SyncGroup (14): The leader of a classic group hands in the assignment, and every member gets its part.
 //
-// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 adds groupInstanceId to the request.
-// Version 4 is the first flexible one. Version 5 adds protocolType and protocolName to the request and adds protocolType and
-// protocolName to the response.
+//   1  adds throttleTimeMs to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  brings static members; adds groupInstanceId to the request
+//   4  is flexible
+//   5  repeats the protocol, so that a mix-up is noticed; adds protocolType and protocolName to request and response
 
 import { array, bytes, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -19,9 +21,11 @@ export const SyncGroupRequest = message({
     groupInstanceId: string({ versions: '3+', nullable: '0+', default: null }),
     protocolType: string({ versions: '5+', nullable: '0+', default: null, ignorable: true }),
     protocolName: string({ versions: '5+', nullable: '0+', default: null, ignorable: true }),
+    /** From the leader; empty from the others. */
     assignments: array(
       struct({
         memberId: string(),
+        /** For consumers: a ConsumerProtocolAssignment after its version. */
         assignment: bytes(),
       }),
     ),
@@ -40,6 +44,7 @@ export const SyncGroupResponse = message({
     errorCode: int16(),
     protocolType: string({ versions: '5+', nullable: '0+', default: null, ignorable: true }),
     protocolName: string({ versions: '5+', nullable: '0+', default: null, ignorable: true }),
+    /** For consumers: a ConsumerProtocolAssignment after its version. */
     assignment: bytes(),
   },
 });

@@ -1,8 +1,11 @@
-// DescribeGroups (15): TODO
+// DescribeGroups (15): What the coordinator knows of classic groups.
 //
-// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 adds includeAuthorizedOperations to
-// the request and adds authorizedOperations to the response. Version 4 adds groupInstanceId to the response. Version 5 is the
-// first flexible one. Version 6 adds errorMessage to the response.
+//   1  adds throttleTimeMs to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  can ask for authorized operations; adds includeAuthorizedOperations to the request, authorizedOperations to the response
+//   4  tells of static members; adds groupInstanceId to the response
+//   5  is flexible
+//   6  answers GROUP_ID_NOT_FOUND, where earlier versions showed a dead group; adds errorMessage to the response
 
 import { array, bool, bytes, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -32,6 +35,7 @@ export const DescribeGroupsResponse = message({
         errorCode: int16(),
         errorMessage: string({ versions: '6+', nullable: '0+', default: null }),
         groupId: string(),
+        /** Dead, Empty, PreparingRebalance, CompletingRebalance, Stable; empty with an error. */
         groupState: string(),
         protocolType: string(),
         protocolData: string(),

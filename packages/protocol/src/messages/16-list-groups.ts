@@ -1,8 +1,10 @@
-// ListGroups (16): TODO
+// ListGroups (16): Lists the groups that a broker coordinates.
 //
-// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 is the first flexible one. Version 4
-// adds statesFilter to the request and adds groupState to the response. Version 5 adds typesFilter to the request and adds
-// groupType to the response.
+//   1  adds throttleTimeMs to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  is flexible
+//   4  tells and filters by state; adds statesFilter to the request, groupState to the response
+//   5  tells and filters by type; adds typesFilter to the request, groupType to the response
 
 import { array, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,6 +1,6 @@
-// SaslHandshake (17): TODO
+// SaslHandshake (17): Chooses the SASL mechanism.
 //
-// Version 1 has the same layout.
+//   1  the tokens that follow are wrapped in SaslAuthenticate requests
 
 import { array, int16, type Message, message, string } from '../schema/define.ts';
 
@@ -24,6 +24,7 @@ export const SaslHandshakeResponse = message({
   flexible: 'none',
   fields: {
     errorCode: int16(),
+    /** What the broker offers. */
     mechanisms: array(string()),
   },
 });

@@ -1,9 +1,15 @@
-// ApiVersions (18): TODO
+// ApiVersions (18): Which versions of which APIs the broker understands, and which features the cluster has. A client may ask
+// this before it authenticates.
 //
-// Version 1 adds throttleTimeMs to the response. Version 2 has the same layout. Version 3 is the first flexible one, adds
-// clientSoftwareName and clientSoftwareVersion to the request, and adds supportedFeatures, finalizedFeaturesEpoch,
-// finalizedFeatures and zkMigrationReady to the response. Version 4 has the same layout. Version 5 adds clusterId and nodeId to
-// the request.
+// A broker answers an unknown version in the layout of version 0, with UNSUPPORTED_VERSION and what it does understand. The
+// header of the answer is never flexible.
+//
+//   1  adds throttleTimeMs to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  tells who the client is, and which features there are; is flexible; adds clientSoftwareName and clientSoftwareVersion to
+//      the request, supportedFeatures, finalizedFeaturesEpoch, finalizedFeatures and zkMigrationReady to the response
+//   4  no longer hides features that begin at version 0
+//   5  names the cluster and broker that the client believes to speak to; adds clusterId and nodeId to the request
 
 import { array, bool, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -14,9 +20,13 @@ export const ApiVersionsRequest = message({
   versions: '0-5',
   flexible: '3+',
   fields: {
+    /** Letters, digits, dots and dashes; anything else is an INVALID_REQUEST. */
     clientSoftwareName: string({ versions: '3+', ignorable: true }),
+    /** As the name. */
     clientSoftwareVersion: string({ versions: '3+', ignorable: true }),
+    /** The cluster that the client believes to speak to. */
     clusterId: string({ versions: '5+', nullable: '0+', default: null, ignorable: true }),
+    /** The broker that the client believes to speak to; -1: any. */
     nodeId: int32({ versions: '5+', default: -1, ignorable: true }),
   },
 });
@@ -32,12 +42,16 @@ export const ApiVersionsResponse = message({
     errorCode: int16(),
     apiKeys: array(
       struct({
+        /** The number of the API. */
         apiKey: int16(),
+        /** The lowest version that the broker understands. */
         minVersion: int16(),
+        /** The highest. */
         maxVersion: int16(),
       }),
     ),
     throttleTimeMs: int32({ versions: '1+', ignorable: true }),
+    /** What the broker could do. */
     supportedFeatures: array(
       struct({
         name: string(),
@@ -46,7 +60,9 @@ export const ApiVersionsResponse = message({
       }),
       { versions: '3+', tag: 0, ignorable: true },
     ),
+    /** Grows with every change of finalizedFeatures; -1: unknown. */
     finalizedFeaturesEpoch: int64({ versions: '3+', default: -1, tag: 1, ignorable: true }),
+    /** What the cluster has agreed to do. */
     finalizedFeatures: array(
       struct({
         name: string(),
@@ -55,6 +71,7 @@ export const ApiVersionsResponse = message({
       }),
       { versions: '3+', tag: 2, ignorable: true },
     ),
+    /** Whether a KRaft migration may begin. */
     zkMigrationReady: bool({ versions: '3+', tag: 3, ignorable: true }),
   },
 });

@@ -1,8 +1,12 @@
-// DeleteTopics (20): TODO
+// DeleteTopics (20): Deletes topics.
 //
-// Version 1 adds throttleTimeMs to the response. Versions 2 and 3 have the same layout. Version 4 is the first flexible one.
-// Version 5 adds errorMessage to the response. Version 6 adds topics to the request, adds topicId to the response, drops
-// topicNames from the request, and lets name be null in the response.
+//   1  adds throttleTimeMs to the response
+//   2  is as 1: the client waits itself when it is throttled
+//   3  may answer TOPIC_DELETION_DISABLED
+//   4  is flexible
+//   5  explains errors; may answer THROTTLING_QUOTA_EXCEEDED; adds errorMessage to the response
+//   6  can name topics by id; adds topics to the request, topicId to the response; drops topicNames from the request; allows
+//      null as name in the response
 
 import { array, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 
@@ -13,14 +17,18 @@ export const DeleteTopicsRequest = message({
   versions: '0-6',
   flexible: '4+',
   fields: {
+    /** From version 6 on in place of topicNames. */
     topics: array(
       struct({
+        /** Null: named by id. */
         name: string({ nullable: '0+', default: null }),
         topicId: uuid(),
       }),
       { versions: '6+' },
     ),
+    /** Up to version 5. */
     topicNames: array(string(), { versions: '0-5', ignorable: true }),
+    /** How long to wait until they are gone. */
     timeoutMs: int32(),
   },
 });
@@ -36,6 +44,7 @@ export const DeleteTopicsResponse = message({
     throttleTimeMs: int32({ versions: '1+', ignorable: true }),
     responses: array(
       struct({
+        /** Null: there is no topic with this id. */
         name: string({ nullable: '6+' }),
         topicId: uuid({ versions: '6+', ignorable: true }),
         errorCode: int16(),

@@ -1,6 +1,7 @@
-// DeleteRecords (21): TODO
+// DeleteRecords (21): Moves the start of partitions forward: everything before an offset is gone.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
 
 import { array, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -17,11 +18,13 @@ export const DeleteRecordsRequest = message({
         partitions: array(
           struct({
             partitionIndex: int32(),
+            /** Everything before it goes; -1: everything up to the high watermark. */
             offset: int64(),
           }),
         ),
       }),
     ),
+    /** How long to wait for the followers. */
     timeoutMs: int32(),
   },
 });
@@ -41,6 +44,7 @@ export const DeleteRecordsResponse = message({
         partitions: array(
           struct({
             partitionIndex: int32(),
+            /** The smallest log start offset of the replicas. */
             lowWatermark: int64(),
             errorCode: int16(),
           }),

@@ -1,7 +1,10 @@
-// OffsetForLeaderEpoch (23): TODO
+// OffsetForLeaderEpoch (23): Where a leader epoch ends: how followers and consumers find the offset at which their log diverged
+// from the leader's.
 //
-// Version 1 adds leaderEpoch to the response. Version 2 adds currentLeaderEpoch to the request and adds throttleTimeMs to the
-// response. Version 3 adds replicaId to the request. Version 4 is the first flexible one.
+//   1  tells the epoch that the end belongs to; adds leaderEpoch to the response
+//   2  fences by the epoch that the asker knows; adds currentLeaderEpoch to the request, throttleTimeMs to the response
+//   3  tells followers from consumers; adds replicaId to the request
+//   4  is flexible
 
 import { array, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -12,6 +15,7 @@ export const OffsetForLeaderEpochRequest = message({
   versions: '0-4',
   flexible: '4+',
   fields: {
+    /** The broker id of a follower; -1 for consumers, -2 for tools. */
     replicaId: int32({ versions: '3+', default: -2, ignorable: true }),
     topics: array(
       struct({
@@ -19,7 +23,9 @@ export const OffsetForLeaderEpochRequest = message({
         partitions: array(
           struct({
             partition: int32(),
+            /** What the asker believes; -1: it does not know. */
             currentLeaderEpoch: int32({ versions: '2+', default: -1, ignorable: true }),
+            /** The epoch whose end is asked for. */
             leaderEpoch: int32(),
           }),
         ),
@@ -44,7 +50,9 @@ export const OffsetForLeaderEpochResponse = message({
           struct({
             errorCode: int16(),
             partition: int32(),
+            /** The largest epoch not above the one asked for; -1: there is none. */
             leaderEpoch: int32({ versions: '1+', default: -1, ignorable: true }),
+            /** Where it ends; -1: unknown. */
             endOffset: int64({ default: -1 }),
           }),
         ),

@@ -1,9 +1,13 @@
-// AddPartitionsToTxn (24): TODO
+// AddPartitionsToTxn (24): Adds partitions to an open transaction. Up to version 3 a producer asks, later a broker does on
+// behalf of several producers, too.
 //
-// Versions 1 and 2 have the same layout. Version 3 is the first flexible one. Version 4 adds transactions to the request, adds
-// errorCode and resultsByTransaction to the response, drops v3AndBelowTransactionalId, v3AndBelowProducerId,
-// v3AndBelowProducerEpoch and v3AndBelowTopics from the request, and drops resultsByTopicV3AndBelow from the response. Version
-// 5 has the same layout.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  may answer PRODUCER_FENCED
+//   3  is flexible
+//   4  asks for several transactions at once, and can only verify; adds transactions to the request, errorCode and
+//      resultsByTransaction to the response; drops v3AndBelowTransactionalId, v3AndBelowProducerId, v3AndBelowProducerEpoch and
+//      v3AndBelowTopics from the request, resultsByTopicV3AndBelow from the response
+//   5  the client understands TRANSACTION_ABORTABLE
 
 import { array, bool, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -19,16 +23,19 @@ export const AddPartitionsToTxnRequest = message({
   versions: '0-5',
   flexible: '3+',
   fields: {
+    /** From version 4 on, where brokers ask for several. */
     transactions: array(
       struct({
         transactionalId: string(),
         producerId: int64(),
         producerEpoch: int16(),
+        /** Whether to check that the partitions are part of the transaction, and add nothing. */
         verifyOnly: bool(),
         topics: array(addPartitionsToTxnTopic),
       }),
       { versions: '4+' },
     ),
+    /** Up to version 3, where a producer asks for itself. */
     v3AndBelowTransactionalId: string({ versions: '0-3' }),
     v3AndBelowProducerId: int64({ versions: '0-3' }),
     v3AndBelowProducerEpoch: int16({ versions: '0-3' }),

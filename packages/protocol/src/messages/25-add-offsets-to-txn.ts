@@ -1,6 +1,9 @@
-// AddOffsetsToTxn (25): TODO
+// AddOffsetsToTxn (25): Adds the offsets of a group to an open transaction.
 //
-// Versions 1 and 2 have the same layout. Version 3 is the first flexible one. Version 4 has the same layout.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  may answer PRODUCER_FENCED
+//   3  is flexible
+//   4  the client understands TRANSACTION_ABORTABLE
 
 import { int16, int32, int64, type Message, message, string } from '../schema/define.ts';
 

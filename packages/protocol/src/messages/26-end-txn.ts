@@ -1,7 +1,11 @@
-// EndTxn (26): TODO
+// EndTxn (26): Commits or aborts a transaction.
 //
-// Versions 1 and 2 have the same layout. Version 3 is the first flexible one. Version 4 has the same layout. Version 5 adds
-// producerId and producerEpoch to the response.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  may answer PRODUCER_FENCED
+//   3  is flexible
+//   4  the client understands TRANSACTION_ABORTABLE
+//   5  gives the producer a new epoch with every transaction; goes with transaction.version 2; adds producerId and
+//      producerEpoch to the response
 
 import { bool, int16, int32, int64, type Message, message, string } from '../schema/define.ts';
 
@@ -15,6 +19,7 @@ export const EndTxnRequest = message({
     transactionalId: string(),
     producerId: int64(),
     producerEpoch: int16(),
+    /** True: commit. False: abort. */
     committed: bool(),
   },
 });
@@ -29,7 +34,9 @@ export const EndTxnResponse = message({
   fields: {
     throttleTimeMs: int32(),
     errorCode: int16(),
+    /** From version 5 on: for the next transaction; -1 with an error. */
     producerId: int64({ versions: '5+', default: -1, ignorable: true }),
+    /** From version 5 on: for the next transaction. */
     producerEpoch: int16({ versions: '5+', default: -1, ignorable: true }),
   },
 });

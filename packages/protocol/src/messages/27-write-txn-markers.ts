@@ -1,6 +1,7 @@
-// WriteTxnMarkers (27): TODO
+// WriteTxnMarkers (27): A transaction coordinator has the end of a transaction written into the partitions that took part.
 //
-// Version 1 is the first flexible one. Version 2 adds transactionVersion to the request.
+//   1  is flexible
+//   2  tells which kind of transaction ends; adds transactionVersion to the request
 
 import { array, bool, int8, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -15,6 +16,7 @@ export const WriteTxnMarkersRequest = message({
       struct({
         producerId: int64(),
         producerEpoch: int16(),
+        /** True: commit. False: abort. */
         transactionResult: bool(),
         topics: array(
           struct({
@@ -22,6 +24,7 @@ export const WriteTxnMarkersRequest = message({
             partitionIndexes: array(int32()),
           }),
         ),
+        /** Of the partition of __transaction_state that holds the transaction. */
         coordinatorEpoch: int32(),
         transactionVersion: int8({ versions: '2+', ignorable: true }),
       }),

@@ -1,8 +1,11 @@
-// TxnOffsetCommit (28): TODO
+// TxnOffsetCommit (28): Stores offsets of a group within a transaction: they count once it commits.
 //
-// Version 1 has the same layout. Version 2 adds committedLeaderEpoch to the request. Version 3 is the first flexible one and
-// adds generationIdOrMemberEpoch, memberId and groupInstanceId to the request. Versions 4 and 5 have the same layout. Version 6
-// adds topicId to the request, adds topicId to the response, drops name from the request, and drops name from the response.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  tells leader epochs; adds committedLeaderEpoch to the request
+//   3  checks the member; is flexible; adds generationIdOrMemberEpoch, memberId and groupInstanceId to the request
+//   4  the client understands TRANSACTION_ABORTABLE
+//   5  the broker adds the group to the transaction itself; goes with transaction.version 2
+//   6  names topics by id; adds topicId to request and response; drops name from request and response
 
 import { array, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

@@ -1,6 +1,8 @@
-// CreateAcls (30): TODO
+// CreateAcls (30): Creates access control entries.
 //
-// Version 1 adds resourcePatternType to the request. Version 2 is the first flexible one. Version 3 has the same layout.
+//   1  brings resource patterns with prefixes; adds resourcePatternType to the request
+//   2  is flexible
+//   3  knows users as resources
 
 import { array, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

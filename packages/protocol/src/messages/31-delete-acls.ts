@@ -1,7 +1,8 @@
-// DeleteAcls (31): TODO
+// DeleteAcls (31): Deletes the access control entries that match filters.
 //
-// Version 1 adds patternTypeFilter to the request and adds patternType to the response. Version 2 is the first flexible one.
-// Version 3 has the same layout.
+//   1  brings resource patterns with prefixes; adds patternTypeFilter to the request, patternType to the response
+//   2  is flexible
+//   3  knows users as resources
 
 import { array, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

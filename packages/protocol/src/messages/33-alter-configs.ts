@@ -1,6 +1,8 @@
-// AlterConfigs (33): TODO
+// AlterConfigs (33): Replaces all dynamic configurations of a resource. What the request leaves out goes back to its default;
+// IncrementalAlterConfigs is the better way.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
 
 import { array, bool, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -13,6 +15,7 @@ export const AlterConfigsRequest = message({
   fields: {
     resources: array(
       struct({
+        /** As in DescribeConfigs. */
         resourceType: int8(),
         resourceName: string(),
         configs: array(
@@ -23,6 +26,7 @@ export const AlterConfigsRequest = message({
         ),
       }),
     ),
+    /** Whether to check everything and change nothing. */
     validateOnly: bool(),
   },
 });

@@ -1,6 +1,7 @@
-// AlterReplicaLogDirs (34): TODO
+// AlterReplicaLogDirs (34): Moves replicas between log directories of a broker.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
 
 import { array, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,6 +1,7 @@
-// SaslAuthenticate (36): TODO
+// SaslAuthenticate (36): One token of a SASL exchange.
 //
-// Version 1 adds sessionLifetimeMs to the response. Version 2 is the first flexible one.
+//   1  tells how long the session lasts; adds sessionLifetimeMs to the response
+//   2  is flexible
 
 import { bytes, int16, int64, type Message, message, string } from '../schema/define.ts';
 
@@ -26,6 +27,7 @@ export const SaslAuthenticateResponse = message({
     errorCode: int16(),
     errorMessage: string({ nullable: '0+' }),
     authBytes: bytes(),
+    /** After so long the client must authenticate again; 0: never. */
     sessionLifetimeMs: int64({ versions: '1+', ignorable: true }),
   },
 });

@@ -1,6 +1,8 @@
-// CreatePartitions (37): TODO
+// CreatePartitions (37): Gives topics more partitions.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one. Version 3 has the same layout.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
+//   3  may answer THROTTLING_QUOTA_EXCEEDED
 
 import { array, bool, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -14,7 +16,9 @@ export const CreatePartitionsRequest = message({
     topics: array(
       struct({
         name: string(),
+        /** How many there will be. */
         count: int32(),
+        /** Of the new ones only; null: the controller decides. */
         assignments: array(
           struct({
             brokerIds: array(int32()),
@@ -23,7 +27,9 @@ export const CreatePartitionsRequest = message({
         ),
       }),
     ),
+    /** How long to wait until they are there. */
     timeoutMs: int32(),
+    /** Whether to check everything and create nothing. */
     validateOnly: bool(),
   },
 });
@@ -41,6 +47,7 @@ export const CreatePartitionsResponse = message({
       struct({
         name: string(),
         errorCode: int16(),
+        /** Null: see the code. */
         errorMessage: string({ nullable: '0+', default: null }),
       }),
     ),

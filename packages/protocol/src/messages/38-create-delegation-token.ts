@@ -1,7 +1,9 @@
-// CreateDelegationToken (38): TODO
+// CreateDelegationToken (38): Creates a delegation token.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one. Version 3 adds ownerPrincipalType and ownerPrincipalName
-// to the request and adds tokenRequesterPrincipalType and tokenRequesterPrincipalName to the response.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
+//   3  can create one for somebody else; adds ownerPrincipalType and ownerPrincipalName to the request,
+//      tokenRequesterPrincipalType and tokenRequesterPrincipalName to the response
 
 import { array, bytes, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,6 +1,7 @@
-// ExpireDelegationToken (40): TODO
+// ExpireDelegationToken (40): Shortens the life of a delegation token, or ends it.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
 
 import { bytes, int16, int32, int64, type Message, message } from '../schema/define.ts';
 

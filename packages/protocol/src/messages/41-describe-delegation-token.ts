@@ -1,7 +1,8 @@
-// DescribeDelegationToken (41): TODO
+// DescribeDelegationToken (41): Lists delegation tokens.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one. Version 3 adds tokenRequesterPrincipalType and
-// tokenRequesterPrincipalName to the response.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
+//   3  tells who asked for the token; adds tokenRequesterPrincipalType and tokenRequesterPrincipalName to the response
 
 import { array, bytes, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,6 +1,8 @@
-// DeleteGroups (42): TODO
+// DeleteGroups (42): Deletes groups that have no members.
 //
-// Version 1 has the same layout. Version 2 is the first flexible one. Version 3 adds errorMessage to the response.
+//   1  is as 0: the client waits itself when it is throttled
+//   2  is flexible
+//   3  explains errors; adds errorMessage to the response
 
 import { array, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

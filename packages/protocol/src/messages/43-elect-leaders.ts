@@ -1,6 +1,8 @@
-// ElectLeaders (43): TODO
+// ElectLeaders (43): Elects leaders: the preferred ones, or unclean ones where nobody in sync is left.
 //
-// Version 1 adds electionType to the request and adds errorCode to the response. Version 2 is the first flexible one.
+//   1  can elect unclean leaders, and has an error for the request as a whole; adds electionType to the request, errorCode to
+//      the response
+//   2  is flexible
 
 import { array, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -11,7 +13,9 @@ export const ElectLeadersRequest = message({
   versions: '0-2',
   flexible: '2+',
   fields: {
+    /** 0 preferred, 1 unclean. */
     electionType: int8({ versions: '1+' }),
+    /** Null: all. */
     topicPartitions: array(
       struct({
         topic: string(),

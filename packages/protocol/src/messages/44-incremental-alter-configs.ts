@@ -1,6 +1,6 @@
-// IncrementalAlterConfigs (44): TODO
+// IncrementalAlterConfigs (44): Sets, deletes, appends to or subtracts from single configurations.
 //
-// Version 1 is the first flexible one.
+//   1  is flexible
 
 import { array, bool, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -13,17 +13,21 @@ export const IncrementalAlterConfigsRequest = message({
   fields: {
     resources: array(
       struct({
+        /** As in DescribeConfigs. */
         resourceType: int8(),
         resourceName: string(),
         configs: array(
           struct({
             name: string(),
+            /** 0 set, 1 delete, 2 append, 3 subtract; the last two for lists. */
             configOperation: int8(),
+            /** Null to delete. */
             value: string({ nullable: '0+' }),
           }),
         ),
       }),
     ),
+    /** Whether to check everything and change nothing. */
     validateOnly: bool(),
   },
 });
@@ -37,6 +41,7 @@ export const IncrementalAlterConfigsResponse = message({
   flexible: '1+',
   fields: {
     throttleTimeMs: int32(),
+    /** One for each resource of the request. */
     responses: array(
       struct({
         errorCode: int16(),

@@ -1,6 +1,6 @@
-// AlterPartitionReassignments (45): TODO
+// AlterPartitionReassignments (45): Moves partitions to other brokers, or stops such moves.
 //
-// Version 1 adds allowReplicationFactorChange to the request and adds allowReplicationFactorChange to the response.
+//   1  can forbid to change the replication factor; adds allowReplicationFactorChange to request and response
 
 import { array, bool, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -19,6 +19,7 @@ export const AlterPartitionReassignmentsRequest = message({
         partitions: array(
           struct({
             partitionIndex: int32(),
+            /** Null: stop the move that is under way. */
             replicas: array(int32(), { nullable: '0+', default: null }),
           }),
         ),

@@ -1,4 +1,4 @@
-// ListPartitionReassignments (46): TODO
+// ListPartitionReassignments (46): Lists the moves of partitions that are under way.
 
 import { array, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,4 +1,4 @@
-// OffsetDelete (47): TODO
+// OffsetDelete (47): Deletes committed offsets of a group.
 
 import { array, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

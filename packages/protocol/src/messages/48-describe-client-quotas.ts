@@ -1,6 +1,6 @@
-// DescribeClientQuotas (48): TODO
+// DescribeClientQuotas (48): Quotas of users, clients and addresses that match a filter.
 //
-// Version 1 is the first flexible one.
+//   1  is flexible
 
 import { array, bool, float64, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

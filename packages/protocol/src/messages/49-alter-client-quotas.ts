@@ -1,6 +1,6 @@
-// AlterClientQuotas (49): TODO
+// AlterClientQuotas (49): Changes quotas of users, clients and addresses.
 //
-// Version 1 is the first flexible one.
+//   1  is flexible
 
 import { array, bool, float64, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

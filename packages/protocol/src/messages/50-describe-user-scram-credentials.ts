@@ -1,4 +1,4 @@
-// DescribeUserScramCredentials (50): TODO
+// DescribeUserScramCredentials (50): Which SCRAM mechanisms users have credentials for.
 
 import { array, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,4 +1,4 @@
-// AlterUserScramCredentials (51): TODO
+// AlterUserScramCredentials (51): Changes or deletes SCRAM credentials.
 
 import { array, bytes, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

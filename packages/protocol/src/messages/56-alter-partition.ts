@@ -1,8 +1,8 @@
-// AlterPartition (56): TODO
+// AlterPartition (56): A leader asks the controller to change the in-sync replicas of its partitions.
 //
-// Version 1 adds leaderRecoveryState to the request and adds leaderRecoveryState to the response. Version 2 adds topicId to the
-// request, adds topicId to the response, drops topicName from the request, and drops topicName from the response. Version 3
-// adds newIsrWithEpochs to the request and drops newIsr from the request.
+//   1  tells of recovery from unclean elections; adds leaderRecoveryState to request and response
+//   2  names topics by id; adds topicId to request and response; drops topicName from request and response
+//   3  tells the epochs of the brokers in the new set; adds newIsrWithEpochs to the request; drops newIsr from the request
 
 import { array, int8, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 
@@ -23,7 +23,9 @@ export const AlterPartitionRequest = message({
           struct({
             partitionIndex: int32(),
             leaderEpoch: int32(),
+            /** Up to version 2. */
             newIsr: array(int32(), { versions: '0-2' }),
+            /** From version 3 on. */
             newIsrWithEpochs: array(
               struct({
                 brokerId: int32(),
@@ -31,7 +33,9 @@ export const AlterPartitionRequest = message({
               }),
               { versions: '3+' },
             ),
+            /** 0 recovered, 1 recovering from an unclean election. */
             leaderRecoveryState: int8({ versions: '1+' }),
+            /** The version of the state that the change is based on. */
             partitionEpoch: int32(),
           }),
         ),

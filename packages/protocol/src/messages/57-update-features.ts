@@ -1,7 +1,8 @@
-// UpdateFeatures (57): TODO
+// UpdateFeatures (57): Raises or lowers the version level of cluster features.
 //
-// Version 1 adds upgradeType and validateOnly to the request and drops allowDowngrade from the request. Version 2 drops results
-// from the response.
+//   1  can allow unsafe downgrades and only validate; adds upgradeType and validateOnly to the request; drops allowDowngrade
+//      from the request
+//   2  leaves errors to the request as a whole; drops results from the response
 
 import { array, bool, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,4 +1,6 @@
-// Envelope (58): TODO
+// Envelope (58): Carries a request of a client from a broker to the controller, with the client's principal.
+//
+// What is inside is a whole request, and in the answer a whole response, each with its header and without its size.
 
 import { bytes, int16, type Message, message } from '../schema/define.ts';
 
@@ -9,8 +11,11 @@ export const EnvelopeRequest = message({
   versions: '0',
   flexible: '0+',
   fields: {
+    /** The request, with its header. */
     requestData: bytes(),
+    /** A DefaultPrincipalData after its version. */
     requestPrincipal: bytes({ nullable: '0+' }),
+    /** 4 or 16 bytes. */
     clientHostAddress: bytes(),
   },
 });

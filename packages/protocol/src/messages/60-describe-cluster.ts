@@ -1,7 +1,7 @@
-// DescribeCluster (60): TODO
+// DescribeCluster (60): Brokers or controllers of the cluster.
 //
-// Version 1 adds endpointType to the request and adds endpointType to the response. Version 2 adds includeFencedBrokers to the
-// request and adds isFenced to the response.
+//   1  can ask a controller about controllers; adds endpointType to request and response
+//   2  can ask for brokers that are fenced; adds includeFencedBrokers to the request, isFenced to the response
 
 import { array, bool, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -13,6 +13,7 @@ export const DescribeClusterRequest = message({
   flexible: '0+',
   fields: {
     includeClusterAuthorizedOperations: bool(),
+    /** 1 brokers, 2 controllers. */
     endpointType: int8({ versions: '1+', default: 1 }),
     includeFencedBrokers: bool({ versions: '2+' }),
   },

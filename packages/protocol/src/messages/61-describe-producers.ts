@@ -1,4 +1,4 @@
-// DescribeProducers (61): TODO
+// DescribeProducers (61): Producers that have recently written to partitions.
 
 import { array, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -41,7 +41,9 @@ export const DescribeProducersResponse = message({
                 producerEpoch: int32(),
                 lastSequence: int32({ default: -1 }),
                 lastTimestamp: int64({ default: -1 }),
+                /** -1: unknown. */
                 coordinatorEpoch: int32(),
+                /** -1: no transaction is open. */
                 currentTxnStartOffset: int64({ default: -1 }),
               }),
             ),

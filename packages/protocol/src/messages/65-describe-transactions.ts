@@ -1,4 +1,4 @@
-// DescribeTransactions (65): TODO
+// DescribeTransactions (65): State of transactions.
 
 import { array, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 

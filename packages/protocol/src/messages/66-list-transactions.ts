@@ -1,6 +1,7 @@
-// ListTransactions (66): TODO
+// ListTransactions (66): Lists the transactions that a broker coordinates.
 //
-// Version 1 adds durationFilter to the request. Version 2 adds transactionalIdPattern to the request.
+//   1  can filter by duration; adds durationFilter to the request
+//   2  can filter by a regular expression for the transactional id; adds transactionalIdPattern to the request
 
 import { array, int16, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,4 +1,4 @@
-// AllocateProducerIds (67): TODO
+// AllocateProducerIds (67): A broker gets a block of producer ids from the controller.
 
 import { int16, int32, int64, type Message, message } from '../schema/define.ts';
 
@@ -24,7 +24,9 @@ export const AllocateProducerIdsResponse = message({
   fields: {
     throttleTimeMs: int32(),
     errorCode: int16(),
+    /** The first of the block. */
     producerIdStart: int64(),
+    /** How many there are. */
     producerIdLen: int32(),
   },
 });

@@ -1,6 +1,7 @@
-// ConsumerGroupHeartbeat (68): TODO
+// ConsumerGroupHeartbeat (68): A member of a consumer group (the protocol that assigns on the broker) tells what it has and
+// wants, and learns its part of the assignment.
 //
-// Version 1 adds subscribedTopicRegex to the request.
+//   1  can subscribe by regular expression; the client chooses its member id; adds subscribedTopicRegex to the request
 
 import { array, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 
@@ -13,13 +14,21 @@ export const ConsumerGroupHeartbeatRequest = message({
   fields: {
     groupId: string(),
     memberId: string(),
+    /** 0 to join, -1 to leave, -2 to leave for a while as a static member. */
     memberEpoch: int32(),
+    /** Of a static member; null: not static, or unchanged. */
     instanceId: string({ nullable: '0+', default: null }),
+    /** Null: none, or unchanged. */
     rackId: string({ nullable: '0+', default: null }),
+    /** -1: unchanged. */
     rebalanceTimeoutMs: int32({ default: -1 }),
+    /** Null: unchanged. */
     subscribedTopicNames: array(string(), { nullable: '0+', default: null }),
+    /** Null: unchanged. */
     subscribedTopicRegex: string({ versions: '1+', nullable: '0+', default: null }),
+    /** Null: the broker's choice, or unchanged. */
     serverAssignor: string({ nullable: '0+', default: null }),
+    /** What the member has now; null: unchanged. */
     topicPartitions: array(
       struct({
         topicId: uuid(),
@@ -47,8 +56,11 @@ export const ConsumerGroupHeartbeatResponse = message({
     errorCode: int16(),
     errorMessage: string({ nullable: '0+', default: null }),
     memberId: string({ nullable: '0+', default: null }),
+    /** For the next heartbeat. */
     memberEpoch: int32(),
+    /** When the next heartbeat is due. */
     heartbeatIntervalMs: int32(),
+    /** Null: unchanged. */
     assignment: struct(
       {
         topicPartitions: array(topicPartitions),

@@ -1,6 +1,6 @@
-// ConsumerGroupDescribe (69): TODO
+// ConsumerGroupDescribe (69): What the coordinator knows of consumer groups.
 //
-// Version 1 adds memberType to the response.
+//   1  tells the type of each member; adds memberType to the response
 
 import { array, bool, int8, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

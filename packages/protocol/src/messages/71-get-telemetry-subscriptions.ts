@@ -1,4 +1,4 @@
-// GetTelemetrySubscriptions (71): TODO
+// GetTelemetrySubscriptions (71): A client asks which of its metrics the cluster would like to have.
 
 import { array, bool, int8, int16, int32, type Message, message, string, uuid } from '../schema/define.ts';
 

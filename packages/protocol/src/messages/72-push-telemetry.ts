@@ -1,4 +1,4 @@
-// PushTelemetry (72): TODO
+// PushTelemetry (72): A client sends its metrics.
 
 import { bool, bytes, int8, int16, int32, type Message, message, uuid } from '../schema/define.ts';
 

@@ -1,6 +1,7 @@
-// ListConfigResources (74): TODO
+// ListConfigResources (74): Lists resources that have configurations of their own. Kafka 3.9 knew version 0 as
+// ListClientMetricsResources.
 //
-// Version 1 adds resourceTypes to the request and adds resourceType to the response.
+//   1  can ask for other types than client metrics; adds resourceTypes to the request, resourceType to the response
 
 import { array, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -11,6 +12,7 @@ export const ListConfigResourcesRequest = message({
   versions: '0-1',
   flexible: '0+',
   fields: {
+    /** Empty: all. Version 0 asks for client metrics. */
     resourceTypes: array(int8(), { versions: '1+' }),
   },
 });

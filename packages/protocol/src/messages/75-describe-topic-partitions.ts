@@ -1,4 +1,4 @@
-// DescribeTopicPartitions (75): TODO
+// DescribeTopicPartitions (75): Topics with their partitions, page by page.
 
 import { array, bool, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 
@@ -9,12 +9,15 @@ export const DescribeTopicPartitionsRequest = message({
   versions: '0',
   flexible: '0+',
   fields: {
+    /** Empty: all. */
     topics: array(
       struct({
         name: string(),
       }),
     ),
+    /** At most so many partitions in one answer. */
     responsePartitionLimit: int32({ default: 2000 }),
+    /** Where to go on; null: from the start. */
     cursor: struct(
       {
         topicName: string(),
@@ -48,7 +51,9 @@ export const DescribeTopicPartitionsResponse = message({
             leaderEpoch: int32({ default: -1, ignorable: true }),
             replicaNodes: array(int32()),
             isrNodes: array(int32()),
+            /** Not in sync, but have everything committed; null: unknown. */
             eligibleLeaderReplicas: array(int32(), { nullable: '0+', default: null }),
+            /** Those that were in sync last; null: unknown. */
             lastKnownElr: array(int32(), { nullable: '0+', default: null }),
             offlineReplicas: array(int32(), { ignorable: true }),
           }),
@@ -56,6 +61,7 @@ export const DescribeTopicPartitionsResponse = message({
         topicAuthorizedOperations: int32({ default: -2147483648 }),
       }),
     ),
+    /** Null: this was the last page. */
     nextCursor: struct(
       {
         topicName: string(),

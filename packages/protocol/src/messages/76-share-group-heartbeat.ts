@@ -1,6 +1,6 @@
-// ShareGroupHeartbeat (76): TODO
+// ShareGroupHeartbeat (76): A member of a share group tells what it wants, and learns its assignment.
 //
-// Version 1 has the same layout.
+//   1  is as 0, which was an early access
 
 import { array, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

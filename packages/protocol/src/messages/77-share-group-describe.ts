@@ -1,6 +1,6 @@
-// ShareGroupDescribe (77): TODO
+// ShareGroupDescribe (77): What the coordinator knows of share groups.
 //
-// Version 1 has the same layout.
+//   1  is as 0, which was an early access
 
 import { array, bool, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

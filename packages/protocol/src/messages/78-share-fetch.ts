@@ -1,7 +1,9 @@
-// ShareFetch (78): TODO
+// ShareFetch (78): Fetches records for a member of a share group, and acknowledges earlier ones.
 //
-// Version 1 adds maxRecords and batchSize to the request, adds acquisitionLockTimeoutMs to the response, and drops
-// partitionMaxBytes from the request. Version 2 adds shareAcquireMode and isRenewAck to the request.
+//   1  can limit by records, too; adds maxRecords and batchSize to the request, acquisitionLockTimeoutMs to the response; drops
+//      partitionMaxBytes from the request
+//   2  can renew acquisition locks, and can ask for whole batches or no more than fits; adds shareAcquireMode and isRenewAck to
+//      the request
 
 import { array, bool, int8, int16, int32, int64, type Message, message, records, string, struct, uuid } from '../schema/define.ts';
 

@@ -1,6 +1,7 @@
-// ShareAcknowledge (79): TODO
+// ShareAcknowledge (79): Acknowledges records for a member of a share group.
 //
-// Version 1 has the same layout. Version 2 adds isRenewAck to the request and adds acquisitionLockTimeoutMs to the response.
+//   1  is as 0, which was an early access
+//   2  can renew acquisition locks; adds isRenewAck to the request, acquisitionLockTimeoutMs to the response
 
 import { array, bool, int8, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

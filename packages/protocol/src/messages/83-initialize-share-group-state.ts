@@ -1,4 +1,4 @@
-// InitializeShareGroupState (83): TODO
+// InitializeShareGroupState (83): Prepares the share coordinator's state of partitions for a share group.
 
 import { array, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

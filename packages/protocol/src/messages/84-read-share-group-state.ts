@@ -1,4 +1,4 @@
-// ReadShareGroupState (84): TODO
+// ReadShareGroupState (84): Reads the state of share partitions, when a broker becomes their leader.
 
 import { array, int8, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

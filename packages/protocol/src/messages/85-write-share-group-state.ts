@@ -1,6 +1,6 @@
-// WriteShareGroupState (85): TODO
+// WriteShareGroupState (85): Writes the state of share partitions.
 //
-// Version 1 adds deliveryCompleteCount to the request.
+//   1  tells how many deliveries were completed; adds deliveryCompleteCount to the request
 
 import { array, int8, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

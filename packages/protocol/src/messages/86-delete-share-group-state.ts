@@ -1,4 +1,4 @@
-// DeleteShareGroupState (86): TODO
+// DeleteShareGroupState (86): Deletes the state of share partitions.
 
 import { array, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

@@ -1,6 +1,6 @@
-// ReadShareGroupStateSummary (87): TODO
+// ReadShareGroupStateSummary (87): Reads the start offsets of share partitions.
 //
-// Version 1 adds deliveryCompleteCount to the response.
+//   1  tells how many deliveries were completed; adds deliveryCompleteCount to the response
 
 import { array, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

@@ -1,7 +1,7 @@
-// StreamsGroupHeartbeat (88): TODO
+// StreamsGroupHeartbeat (88): A member of a streams group tells what it has and wants, and learns its tasks.
 //
-// Version 1 adds acceptableRecoveryLag and topologyDescriptionRequired to the response and drops acceptableRecoveryLagLegacy
-// from the response.
+//   1  can ask for a description of the topology; the lag is a long; adds acceptableRecoveryLag and topologyDescriptionRequired
+//      to the response; drops acceptableRecoveryLagLegacy from the response
 
 import { array, bool, int8, int16, int32, int64, type Message, message, string, struct, uint16 } from '../schema/define.ts';
 

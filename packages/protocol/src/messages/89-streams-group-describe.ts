@@ -1,7 +1,7 @@
-// StreamsGroupDescribe (89): TODO
+// StreamsGroupDescribe (89): What the coordinator knows of streams groups.
 //
-// Version 1 adds includeTopologyDescription to the request and adds topologyDescription, topologyDescriptionStatus and
-// assignorName to the response.
+//   1  can tell the description of the topology; adds includeTopologyDescription to the request, topologyDescription,
+//      topologyDescriptionStatus and assignorName to the response
 
 import { array, bool, int8, int16, int32, int64, type Message, message, string, struct, uint16 } from '../schema/define.ts';
 

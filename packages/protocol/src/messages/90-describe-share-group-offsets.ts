@@ -1,6 +1,6 @@
-// DescribeShareGroupOffsets (90): TODO
+// DescribeShareGroupOffsets (90): How far share groups have consumed.
 //
-// Version 1 adds lag to the response.
+//   1  tells the lag; adds lag to the response
 
 import { array, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

@@ -1,4 +1,4 @@
-// AlterShareGroupOffsets (91): TODO
+// AlterShareGroupOffsets (91): Sets how far a share group has consumed.
 
 import { array, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

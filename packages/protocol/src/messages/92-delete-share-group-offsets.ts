@@ -1,4 +1,4 @@
-// DeleteShareGroupOffsets (92): TODO
+// DeleteShareGroupOffsets (92): Deletes how far a share group has consumed.
 
 import { array, int16, int32, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

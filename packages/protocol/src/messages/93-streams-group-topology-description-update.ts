@@ -1,4 +1,4 @@
-// StreamsGroupTopologyDescriptionUpdate (93): TODO
+// StreamsGroupTopologyDescriptionUpdate (93): A member of a streams group hands in the description of its topology.
 
 import { array, int8, int16, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,4 +1,4 @@
-// UnregisterController (94): TODO
+// UnregisterController (94): Removes the registration of a controller.
 
 import { int16, int32, type Message, message, string } from '../schema/define.ts';
 

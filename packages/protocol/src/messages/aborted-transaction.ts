@@ -1,7 +1,8 @@
-// An entry of a transaction index (.txnindex) after its int16 version: one aborted transaction in a segment.
+// An entry of a transaction index (.txnindex), after an int16, the version: a transaction that was aborted in this segment.
 
 import { int64, type Message, message } from '../schema/define.ts';
 
+/** lastStableOffset is what it was when the end marker was written: a search may stop at the first entry where it lies beyond what is asked for. */
 export const AbortedTxn = message({
   name: 'AbortedTxn',
   type: 'data',

@@ -1,4 +1,7 @@
-// TODO
+// Records of __consumer_offsets that hold classic groups: one record is the whole group. An int16 goes before the key and says
+// what the record is (recordType); one before the value says its version.
+// Version 1 adds rebalanceTimeout, 2 currentStateTimestamp, 3 groupInstanceId, and 4 is flexible. Without a value the group is
+// gone.
 
 import { array, bytes, int32, int64, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -32,9 +35,13 @@ export const GroupMetadataValue = message({
   flexible: '4+',
   fields: {
     protocolType: string(),
+    /** Of the group as it was written. */
     generation: int32(),
+    /** Null: the group has no members. */
     protocol: string({ nullable: '0+' }),
+    /** Null: the group has no members. */
     leader: string({ nullable: '0+' }),
+    /** When it came into its state; -1 when unknown. */
     currentStateTimestamp: int64({ versions: '2+', default: -1, ignorable: true }),
     members: array(memberMetadata),
   },

@@ -1,4 +1,6 @@
-// TODO
+// Records of __consumer_offsets that hold consumer groups (the protocol that assigns on the broker), a record for each member
+// and each part of its state. An int16 goes before the key and says what the record is (recordType); one before the value says
+// its version. Without a value the thing is gone.
 
 import { array, bytes, int8, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

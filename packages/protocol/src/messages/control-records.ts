@@ -1,24 +1,30 @@
-// Keys and values of control batches: the records that readers of a log meet but applications do not.
+// Keys and values of control batches: records that readers of a log meet and applications do not.
+// The key is an int16 version (0) and an int16 type: 0 abort, 1 commit, 2 leader change, 3 snapshot header, 4 snapshot footer,
+// 5 kraft.version, 6 voters. The value begins with an int16, its version.
 
 import { array, int16, int32, int64, type Message, message, string, struct, uint16, uuid } from '../schema/define.ts';
 
+/** The key of a control record, after its version. */
 export const ControlRecordTypeSchema = message({
   name: 'ControlRecordTypeSchema',
   type: 'data',
   versions: '0',
   flexible: 'none',
   fields: {
+    /** 0 abort, 1 commit, 2 leader change, 3 snapshot header, 4 snapshot footer, 5 kraft.version, 6 voters. */
     type: int16(),
   },
 });
 export type ControlRecordTypeSchema = Message<typeof ControlRecordTypeSchema>;
 
+/** The value of an abort or commit marker. */
 export const EndTxnMarker = message({
   name: 'EndTxnMarker',
   type: 'data',
   versions: '0',
   flexible: 'none',
   fields: {
+    /** Of the transaction coordinator that wrote the marker. */
     coordinatorEpoch: int32(),
   },
 });
@@ -29,6 +35,7 @@ const voter = struct({
   voterDirectoryId: uuid({ versions: '1+' }),
 });
 
+/** The value of a leader change, which KRaft logs carry. */
 export const LeaderChangeMessage = message({
   name: 'LeaderChangeMessage',
   type: 'data',
@@ -43,6 +50,7 @@ export const LeaderChangeMessage = message({
 });
 export type LeaderChangeMessage = Message<typeof LeaderChangeMessage>;
 
+/** The value of the first record of a KRaft snapshot. */
 export const SnapshotHeaderRecord = message({
   name: 'SnapshotHeaderRecord',
   type: 'data',
@@ -55,6 +63,7 @@ export const SnapshotHeaderRecord = message({
 });
 export type SnapshotHeaderRecord = Message<typeof SnapshotHeaderRecord>;
 
+/** The value of the last record of a KRaft snapshot. */
 export const SnapshotFooterRecord = message({
   name: 'SnapshotFooterRecord',
   type: 'data',
@@ -66,6 +75,7 @@ export const SnapshotFooterRecord = message({
 });
 export type SnapshotFooterRecord = Message<typeof SnapshotFooterRecord>;
 
+/** The value of a record that sets kraft.version. */
 export const KRaftVersionRecord = message({
   name: 'KRaftVersionRecord',
   type: 'data',
@@ -78,6 +88,7 @@ export const KRaftVersionRecord = message({
 });
 export type KRaftVersionRecord = Message<typeof KRaftVersionRecord>;
 
+/** The value of a record that sets the voters of a KRaft quorum. */
 export const VotersRecord = message({
   name: 'VotersRecord',
   type: 'data',

@@ -1,4 +1,4 @@
-// How an authenticated principal travels inside an Envelope request. An int16 version precedes it.
+// How an authenticated principal travels inside an Envelope request. An int16, the version, goes before it.
 
 import { bool, type Message, message, string } from '../schema/define.ts';
 

@@ -1,4 +1,5 @@
-// What the leader of a classic group gives to each consumer: assignment within SyncGroup. An int16 version precedes it.
+// What the leader of a classic group gives to each consumer: the assignment in SyncGroup. An int16, the version, goes before
+// it. All versions have the same layout.
 
 import { array, bytes, int32, type Message, message, string, struct } from '../schema/define.ts';
 

@@ -1,4 +1,6 @@
-// What a consumer tells the leader of its classic group: metadata within JoinGroup. An int16 version precedes it.
+// What a consumer tells the leader of its classic group: the metadata in JoinGroup. An int16, the version, goes before it; a
+// reader takes a version above its own for its own highest.
+// Version 1 adds ownedPartitions, 2 generationId and 3 rackId.
 
 import { array, bytes, int32, type Message, message, string, struct } from '../schema/define.ts';
 
@@ -9,7 +11,9 @@ export const ConsumerProtocolSubscription = message({
   flexible: 'none',
   fields: {
     topics: array(string()),
+    /** For assignors. */
     userData: bytes({ nullable: '0+', default: null }),
+    /** What a cooperative member still has. */
     ownedPartitions: array(
       struct({
         topic: string(),
@@ -17,6 +21,7 @@ export const ConsumerProtocolSubscription = message({
       }),
       { versions: '1+', ignorable: true },
     ),
+    /** In which it had them; -1 when unknown. */
     generationId: int32({ versions: '2+', default: -1, ignorable: true }),
     rackId: string({ versions: '3+', nullable: '0+', default: null, ignorable: true }),
   },

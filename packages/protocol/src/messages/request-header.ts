@@ -1,4 +1,5 @@
-// The header of every request. Version 0 was ControlledShutdown’s alone, version 1 has the client id, version 2 tagged fields.
+// The header of every request. Version 0 belonged to the oldest ControlledShutdown alone; version 1 adds the client id, version
+// 2 tagged fields.
 
 import { int16, int32, type Message, message, string } from '../schema/define.ts';
 
@@ -10,7 +11,9 @@ export const RequestHeader = message({
   fields: {
     requestApiKey: int16(),
     requestApiVersion: int16(),
+    /** Comes back in the response. */
     correlationId: int32(),
+    /** Keeps its int16 length in flexible versions, so that a broker can read it whatever the version. */
     clientId: string({ versions: '1+', nullable: '0+', flexible: 'none' }),
   },
 });

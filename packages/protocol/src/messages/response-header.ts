@@ -1,5 +1,5 @@
-// The header of every response. Version 1 adds tagged fields; the answer to ApiVersions always has version 0, because a client
-// that asks does not know yet what the broker understands.
+// The header of every response. Version 1 adds tagged fields; the answer to ApiVersions always has version 0, because who asks
+// does not know yet what the broker speaks.
 
 import { int32, type Message, message } from '../schema/define.ts';
 

@@ -1,7 +1,9 @@
-// TODO
+// Records of __consumer_offsets that hold share groups. An int16 goes before the key and says what the record is (recordType);
+// one before the value says its version. Without a value the thing is gone.
 
 import { array, int8, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 
+/** Kafka 3.9's early access only. */
 export const ShareGroupPartitionMetadataKey = message({
   name: 'ShareGroupPartitionMetadataKey',
   type: 'data',
@@ -25,6 +27,7 @@ const topicInfo = struct({
   topicName: string(),
 });
 
+/** Kafka 3.9's early access only. */
 export const ShareGroupPartitionMetadataValue = message({
   name: 'ShareGroupPartitionMetadataValue',
   type: 'data',

@@ -1,4 +1,5 @@
-// TODO
+// Records of __share_group_state: a snapshot of a share partition, and updates that go on top of it. An int16 goes before the
+// key and says what the record is (recordType); one before the value says its version.
 
 import { array, int8, int16, int32, int64, type Message, message, string, struct, uuid } from '../schema/define.ts';
 

@@ -1,4 +1,5 @@
-// TODO
+// Records of __consumer_offsets that hold streams groups. An int16 goes before the key and says what the record is
+// (recordType); one before the value says its version. Without a value the thing is gone.
 
 import { array, int8, int16, int32, int64, type Message, message, string, struct, uint16 } from '../schema/define.ts';
 
