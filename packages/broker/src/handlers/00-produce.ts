@@ -5,14 +5,14 @@
 // records were refused, 10 tells the current leader, 13 names topics by id.
 
 import {
+  batchSizeAt,
   errorCodes,
-  iterateBatches,
+  magicPosition,
   type MessageInit,
   ProduceRequest,
   ProduceResponse,
   ProtocolError,
   RecordBatch,
-  recordBatchOverhead,
   zeroUuid,
 } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
@@ -162,36 +162,21 @@ function check(
   return partition;
 }
 
+/** From version 3 on: exactly one batch, of magic 2. A short tail behind it is not looked at, as in Kafka. */
 function checkSingleBatch(records: Buffer, apiVersion: number): void {
-  if (records.length < recordBatchOverhead) {
-    // Too short for one batch of magic 2. An old batch that fits is told from nothing at all by its magic.
-    const [first] = iterateBatches(records);
-    throw new ProtocolError(
-      errorCodes.INVALID_RECORD,
-      first === undefined
-        ? `Produce version ${apiVersion} needs a record batch for each partition`
-        : `Produce version ${apiVersion} allows only record batches of magic 2`,
-    );
+  const size = batchSizeAt(records, 0);
+  if (size === 0) {
+    throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} needs a record batch for each partition`);
   }
-  const batch = new RecordBatch(records, 0);
-  if (batch.magic !== 2)
+  if (records[magicPosition] !== 2) {
     throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} allows only record batches of magic 2`);
-  if (batch.sizeInBytes > records.length) throw new ProtocolError(errorCodes.INVALID_RECORD, 'The record batch is cut off');
-  if (batch.sizeInBytes < records.length && hasSecondBatch(records)) {
+  }
+  if (size < records.length && batchSizeAt(records, size) > 0) {
     throw new ProtocolError(errorCodes.INVALID_RECORD, `Produce version ${apiVersion} allows one record batch for each partition`);
   }
-  if (apiVersion < 7 && batch.compression === 'zstd') {
+  if (apiVersion < 7 && new RecordBatch(records, 0).compression === 'zstd') {
     throw new ProtocolError(errorCodes.UNSUPPORTED_COMPRESSION_TYPE, `Produce version ${apiVersion} does not know zstd`);
   }
-}
-
-function hasSecondBatch(records: Buffer): boolean {
-  let count = 0;
-  for (const _ of iterateBatches(records)) {
-    count += 1;
-    if (count === 2) return true;
-  }
-  return false;
 }
 
 /** A transaction must have been announced to the coordinator, which tells the log by letting the first batch in. */

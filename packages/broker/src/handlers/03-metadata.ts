@@ -5,7 +5,6 @@
 
 import { errorCodes, type MessageInit, MetadataRequest, MetadataResponse, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { TopicChanges } from '../admin/topic-changes.ts';
-import { allClusterOperations, allTopicOperations } from '../metadata/authorized-operations.ts';
 import {
   isInternalTopic,
   type MetadataCache,
@@ -14,8 +13,9 @@ import {
   type PartitionMetadata,
   type TopicMetadata,
 } from '../metadata/metadata-cache.ts';
-import { topicNameProblem } from '../metadata/topic-name.ts';
+import { topicNameProblem } from '../config/topic-name.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
+import { allOperations } from '../requests/authorized-operations.ts';
 import type { RequestContext } from '../requests/request-context.ts';
 
 export interface MetadataParts {
@@ -71,7 +71,7 @@ async function metadata(
     clusterId: view.snapshot.clusterId,
     controllerId: view.snapshot.controllerId,
     topics,
-    clusterAuthorizedOperations: request.includeClusterAuthorizedOperations ? allClusterOperations : undefined,
+    clusterAuthorizedOperations: request.includeClusterAuthorizedOperations ? allOperations('cluster') : undefined,
   };
 }
 
@@ -128,7 +128,7 @@ function known(view: View, topic: TopicMetadata): TopicAnswer {
     topicId: topic.id,
     isInternal: topic.isInternal,
     partitions: topic.partitions.map((partition) => partitionAnswer(view, partition)),
-    topicAuthorizedOperations: view.withOperations ? allTopicOperations : undefined,
+    topicAuthorizedOperations: view.withOperations ? allOperations('topic') : undefined,
   };
 }
 

@@ -1,5 +1,7 @@
 // The listeners of a broker and the connections that came in through them, with the limits on their number.
 //
+// A listener is open before the broker is ready, because the broker must tell its port to the others; who connects so early waits.
+//
 // `max.connections` holds new connections back unread until an old one goes, as Kafka does by not accepting them; beyond as many
 // as the backlog allows they are refused. `max.connections.per.ip` refuses at once.
 
@@ -40,6 +42,7 @@ export class SocketServer {
   readonly #connectionsPerIp = new Map<string, number>();
   /** Connections beyond `max.connections`, not read yet, the longest waiting first. */
   readonly #held = new Set<BrokerConnection>();
+  #isServing = false;
   #nextConnectionNumber = 0;
 
   constructor(parts: SocketServerParts) {
@@ -70,6 +73,12 @@ export class SocketServer {
     const bound: ListenerAddress = { ...address, port: listener.port };
     this.#listeners.push({ address: bound, listener });
     return bound;
+  }
+
+  /** The broker is ready: connections are read from now on. */
+  serve(): void {
+    this.#isServing = true;
+    this.#admitHeld();
   }
 
   /** Stops accepting; open connections go on. */
@@ -116,7 +125,7 @@ export class SocketServer {
     if (fromThisIp > maxPerIp) {
       logger.warn('Refused a connection: too many from this address', { client: clientAddress, limit: maxPerIp });
       connection.close();
-    } else if (this.#connections.size - this.#held.size > limits.maxConnections) {
+    } else if (!this.#isServing || this.#connections.size - this.#held.size > limits.maxConnections) {
       if (this.#held.size >= limits.backlog) {
         logger.warn('Refused a connection: too many are open', { client: clientAddress, limit: limits.maxConnections });
         connection.close();
@@ -140,6 +149,11 @@ export class SocketServer {
     const left = (this.#connectionsPerIp.get(clientAddress) ?? 1) - 1;
     if (left > 0) this.#connectionsPerIp.set(clientAddress, left);
     else this.#connectionsPerIp.delete(clientAddress);
+    if (this.#isServing) this.#admitHeld();
+  }
+
+  #admitHeld(): void {
+    if (this.#held.size === 0) return;
     const { maxConnections } = this.#parts.limits();
     for (const held of this.#held) {
       if (this.#connections.size - this.#held.size >= maxConnections) break;

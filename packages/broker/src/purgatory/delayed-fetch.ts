@@ -72,7 +72,7 @@ class DelayedFetch implements DelayedOperation<Partition> {
   #hasEnough(index: number, partition: Partition): boolean {
     const { wanted, isolation, minBytes, sizeBytes } = this.#wait;
     const fetchOffset = wanted[index]?.fetchOffset ?? 0;
-    if (readableEnd(partition, isolation) <= fetchOffset) return false;
+    if (partition.readableEnd(isolation) <= fetchOffset) return false;
     return minBytes <= 1 || sizeBytes + this.#appendedBytes() - this.#appendedAtStart >= minBytes;
   }
 
@@ -80,16 +80,5 @@ class DelayedFetch implements DelayedOperation<Partition> {
     let sum = 0;
     for (const partition of this.#partitions) sum += partition.appendedBytes;
     return sum;
-  }
-}
-
-function readableEnd({ log }: Partition, isolation: Isolation): number {
-  switch (isolation) {
-    case 'logEnd':
-      return log.logEndOffset;
-    case 'highWatermark':
-      return log.highWatermark;
-    case 'lastStable':
-      return log.lastStableOffset;
   }
 }

@@ -237,6 +237,18 @@ export class Partition {
     return this.#logFor(currentLeaderEpoch, requiresLeader);
   }
 
+  /** The end of what a reader of this isolation may see. */
+  readableEnd(isolation: Isolation): number {
+    switch (isolation) {
+      case 'logEnd':
+        return this.log.logEndOffset;
+      case 'highWatermark':
+        return this.log.highWatermark;
+      case 'lastStable':
+        return this.log.lastStableOffset;
+    }
+  }
+
   /** Until the high watermark has reached this leader's reign, a consumer must not be told where the log ends. */
   get isEndKnown(): boolean {
     return !this.isLeader || this.log.highWatermark >= this.#leaderEpochStartOffset;

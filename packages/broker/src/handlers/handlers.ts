@@ -1,0 +1,86 @@
+// The list of what this broker serves. The router and ApiVersions read it.
+
+import type { Api } from '@odradek/protocol';
+import type { FileSystem, Logger } from '@odradek/runtime';
+import type { LogManager } from '@odradek/storage';
+import type { ConfigChanges } from '../admin/config-changes.ts';
+import type { TopicChanges } from '../admin/topic-changes.ts';
+import type { BrokerConfig } from '../broker-config.ts';
+import type { ProducerIds } from '../controller/producer-ids.ts';
+import type { PartLoggers } from '../logging/part-loggers.ts';
+import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import type { FetchSessions } from '../replication/fetch-sessions.ts';
+import type { ReplicaManager } from '../replication/replica-manager.ts';
+import type { Handler } from '../requests/handler.ts';
+import { produceHandler } from './00-produce.ts';
+import { fetchHandler } from './01-fetch.ts';
+import { listOffsetsHandler } from './02-list-offsets.ts';
+import { metadataHandler } from './03-metadata.ts';
+import { leaderAndIsrHandler } from './04-leader-and-isr.ts';
+import { stopReplicaHandler } from './05-stop-replica.ts';
+import { updateMetadataHandler } from './06-update-metadata.ts';
+import { apiVersionsHandler } from './18-api-versions.ts';
+import { createTopicsHandler } from './19-create-topics.ts';
+import { deleteTopicsHandler } from './20-delete-topics.ts';
+import { deleteRecordsHandler } from './21-delete-records.ts';
+import { initProducerIdHandler } from './22-init-producer-id.ts';
+import { offsetForLeaderEpochHandler } from './23-offset-for-leader-epoch.ts';
+import { describeConfigsHandler } from './32-describe-configs.ts';
+import { alterConfigsHandler } from './33-alter-configs.ts';
+import { describeLogDirsHandler } from './35-describe-log-dirs.ts';
+import { createPartitionsHandler } from './37-create-partitions.ts';
+import { incrementalAlterConfigsHandler } from './44-incremental-alter-configs.ts';
+import { describeClusterHandler } from './60-describe-cluster.ts';
+import { describeProducersHandler } from './61-describe-producers.ts';
+import { listConfigResourcesHandler } from './74-list-config-resources.ts';
+import { describeTopicPartitionsHandler } from './75-describe-topic-partitions.ts';
+
+/** Everything that a handler may need; each takes its own. */
+export interface HandlerParts {
+  readonly brokerId: number;
+  readonly brokerEpoch: () => number;
+  readonly config: BrokerConfig;
+  readonly configChanges: ConfigChanges;
+  readonly topicChanges: TopicChanges;
+  readonly metadataCache: MetadataCache;
+  readonly replicaManager: ReplicaManager;
+  readonly fetchSessions: FetchSessions;
+  readonly logManager: LogManager;
+  readonly producerIds: ProducerIds;
+  readonly loggers: PartLoggers;
+  readonly logger: Logger;
+  readonly fileSystem: FileSystem;
+}
+
+/** Handlers of clients' requests, which ApiVersions offers, and of the controller's. */
+export interface Handlers {
+  readonly forClients: readonly Handler[];
+  readonly forController: readonly Handler[];
+}
+
+export function createHandlers(parts: HandlerParts): Handlers {
+  const { config } = parts;
+  const forClients: Handler[] = [
+    produceHandler({ ...parts, verifiesTransactions: () => config.get('transaction.partition.verification.enable') }),
+    fetchHandler({ ...parts, maxBytes: () => config.get('fetch.max.bytes') }),
+    listOffsetsHandler(parts),
+    metadataHandler({ ...parts, autoCreatesTopics: () => config.get('auto.create.topics.enable') }),
+    apiVersionsHandler({ ...parts, servedApis: () => servedApis }),
+    createTopicsHandler(parts),
+    deleteTopicsHandler(parts),
+    deleteRecordsHandler(parts),
+    initProducerIdHandler(parts),
+    offsetForLeaderEpochHandler(parts),
+    describeConfigsHandler(parts),
+    alterConfigsHandler(parts),
+    describeLogDirsHandler(parts),
+    createPartitionsHandler(parts),
+    incrementalAlterConfigsHandler(parts),
+    describeClusterHandler(parts),
+    describeProducersHandler(parts),
+    listConfigResourcesHandler(parts),
+    describeTopicPartitionsHandler(parts),
+  ];
+  const servedApis: Api[] = forClients.map(({ api }) => api).sort((a, b) => a.key - b.key);
+  return { forClients, forController: [leaderAndIsrHandler(parts), stopReplicaHandler(parts), updateMetadataHandler(parts)] };
+}
