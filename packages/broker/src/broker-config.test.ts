@@ -238,3 +238,11 @@ test('judges a change without making it', () => {
   config.checkDynamic('dynamicBroker', new Map([['log.retention.ms', '5']]));
   assert.equal(config.get('log.retention.ms'), null);
 });
+
+test('a listener can have a value of its own', () => {
+  const config = configOf('max.connections=10', 'listener.name.plaintext.max.connections=5');
+  assert.equal(config.forListener('PLAINTEXT', 'max.connections'), 5);
+  assert.equal(config.forListener('OTHER', 'max.connections'), 10);
+  config.setDynamic('dynamicBroker', new Map([['listener.name.plaintext.max.connections', '7']]));
+  assert.equal(config.forListener('PLAINTEXT', 'max.connections'), 7);
+});

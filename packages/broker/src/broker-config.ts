@@ -65,6 +65,14 @@ export class BrokerConfig {
     return this.#values.get(name) as BrokerSettingValue<K>;
   }
 
+  /** The value for one listener: `listener.name.LISTENER.NAME` where that is set, else as for all. */
+  forListener<K extends BrokerSettingName>(listener: string, name: K): BrokerSettingValue<K> {
+    const own = `listener.name.${listener.toLowerCase()}.${name}`;
+    const text = this.#dynamicBroker.get(own) ?? this.#dynamicDefault.get(own) ?? this.#static.get(own);
+    if (text === undefined) return this.get(name);
+    return parseSetting(own, allSettings[name] as Setting, text) as BrokerSettingValue<K>;
+  }
+
   /** The number given by node.id or broker.id; -1: to be generated. */
   get brokerId(): number {
     return this.get('broker.id');
