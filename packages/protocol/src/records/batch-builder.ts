@@ -76,7 +76,7 @@ export function buildRecordBatch(options: RecordBatchOptions, records: Iterable<
   return batch;
 }
 
-/** The header alone, as compaction leaves it to remember a producer's last sequence number when all records of the batch are gone. */
+/** The header alone, as compaction leaves it to remember a producer's last sequence number when all records are gone. */
 export function buildEmptyBatch(options: EmptyBatchOptions): Buffer {
   const batch = Buffer.allocUnsafe(recordBatchOverhead);
   writeRecordBatchHeader(batch, 0, {

@@ -21,8 +21,8 @@ export const compressionTypes = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as con
 export type CompressionType = (typeof compressionTypes)[number];
 
 /**
- * How much a batch may grow to where the caller does not say. Kafka decompresses as a stream and has no bound; a batch at the default
- * message.max.bytes reaches this one only when it shrank by more than a hundred and twenty-eight times.
+ * How much a batch may grow to where the caller does not say. Kafka decompresses as a stream and has no bound; a batch at the
+ * default message.max.bytes reaches this one only when it shrank by more than a hundred and twenty-eight times.
  */
 export const defaultMaxDecompressedBytes = 128 * 1024 * 1024;
 
@@ -89,14 +89,14 @@ export function decompress(
   }
 }
 
-/** As `decompress` for magic 2, but the result may be overwritten by the next call, so it is for looking at and not for keeping. */
+/** As `decompress` for magic 2, but the next call may overwrite the result: it is for looking at, not for keeping. */
 export function decompressToScratch(type: CompressionType, bytes: Uint8Array, maxBytes: number): Buffer {
   if (type === 'snappy') return decompressSnappy(bytes, maxBytes, scratch);
   if (type === 'lz4') return decompressLz4(bytes, maxBytes, 2, scratch);
   return decompress(type, bytes, maxBytes);
 }
 
-/** Snappy and lz4 take about a millisecond for a mebibyte, and do it at once: a trip to the pool for each block would cost more. */
+/** Snappy and lz4 take about a millisecond for a mebibyte, and do it at once: the trips to the pool would cost more. */
 export async function decompressAsync(
   type: CompressionType,
   bytes: Uint8Array,

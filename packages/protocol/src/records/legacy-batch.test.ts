@@ -118,7 +118,7 @@ test('a flipped bit after the checksum is found', () => {
 test('zstd is refused in both formats', () => {
   for (const magic of [0, 1] as const) {
     assert.throws(() => buildLegacyBatch({ magic, compression: 'zstd' }, records), UnsupportedCompressionTypeError);
-    assert.throws(() => [...wrapperOf(magic, 4, Buffer.from('28b52ffd', 'hex')).records()], UnsupportedCompressionTypeError);
+    assert.throws(() => [...wrapperOf(magic, 4, Buffer.from('28b52ffd', 'hex')).records()], InvalidRecordError);
   }
 });
 
@@ -150,6 +150,11 @@ test('refuses malformed wrappers', async (t) => {
     ['with a message that is too small for its magic', wrapperOf(1, 1, compress('gzip', tooSmallForMagic)), CorruptRecordError],
     ['with a key beyond the message', wrapperOf(1, 1, compress('gzip', keyTooLong)), InvalidRecordError],
     ['with bytes of another codec', wrapperOf(1, 2, compress('gzip', inner)), InvalidRecordError],
+    [
+      'with an inner offset beyond its own',
+      wrapperOf(1, 1, compress('gzip', buildLegacyBatch({ magic: 1, baseOffset: 21 }, [{ value: null }]))),
+      InvalidRecordError,
+    ],
     ['with an unknown codec', wrapperOf(1, 6, compress('gzip', inner)), InvalidRecordError],
   ];
   for (const [name, batch, error] of cases) {

@@ -12,10 +12,11 @@
 //             valueSize   int32    -1 = null
 //             value
 //
-// Compressed messages are wrapped: the value of an outer message is the compressed sequence of inner ones, and the outer offset is
-// that of the last inner message. In magic 0 inner offsets are absolute. In magic 1 they are relative, and the last of them stands for
-// the outer offset, so that a broker can assign offsets without decompressing; certain old producers send the outer offset 0, and
-// then the inner offsets are taken as they are. With LogAppendTime the outer timestamp counts for all inner messages.
+// Compressed messages are wrapped: the value of an outer message is the compressed sequence of inner ones, and the outer
+// offset is that of the last inner message. In magic 0 inner offsets are absolute. In magic 1 they are relative, and the last
+// of them stands for the outer offset, so that a broker can assign offsets without decompressing; certain old producers send
+// the outer offset 0, and then the inner offsets are taken as they are. With LogAppendTime the outer timestamp counts for all
+// inner messages.
 //
 // An outer message takes the place of a batch, whether or not it wraps others.
 
@@ -32,7 +33,7 @@ import {
   noSequence,
   noTimestamp,
 } from './record-batch.ts';
-import { CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError } from './record-errors.ts';
+import { CorruptRecordError, InvalidRecordError } from './record-errors.ts';
 
 export type LegacyMagic = 0 | 1;
 
@@ -183,7 +184,7 @@ export class LegacyBatch {
     return this.isCompressed ? this.#innerMessages(maxBytes).bytes : this.bytes();
   }
 
-  /** Throws InvalidRecordError or CorruptRecordError where an inner message is malformed, before the first record is given out. */
+  /** Throws InvalidRecordError or CorruptRecordError where a message is malformed. */
   *records(maxBytes: number = defaultMaxDecompressedBytes): Generator<LogRecord, void, undefined> {
     this.#ensureWholeHeader();
     if (!this.isCompressed) {
@@ -202,8 +203,7 @@ export class LegacyBatch {
 
   #innerMessages(maxBytes: number): { bytes: Buffer; count: number; firstOffset: number; offsetShift: number } {
     const { magic, compression } = this;
-    if (compression === 'zstd')
-      throw new UnsupportedCompressionTypeError(`Zstd compression does not exist in message format ${magic}`);
+    if (compression === 'zstd') throw new InvalidRecordError(`Zstd compression does not exist in message format ${magic}`);
     this.#ensureWholeHeader();
     const value = valueOf(this.buffer, this.start, this.end);
     if (value === null) throw new InvalidRecordError(`The compressed message at offset ${this.lastOffset} has no value`);
@@ -223,7 +223,13 @@ export class LegacyBatch {
       count += 1;
     }
     if (count === 0) throw new InvalidRecordError(`The compressed message at offset ${this.lastOffset} holds none`);
-    const offsetShift = magic === 1 && this.lastOffset !== 0 ? this.lastOffset - lastInner : 0;
+    const { lastOffset } = this;
+    if (magic === 1 && lastOffset !== 0 && lastOffset < lastInner) {
+      throw new InvalidRecordError(
+        `The compressed message at offset ${lastOffset} holds one with the relative offset ${lastInner}`,
+      );
+    }
+    const offsetShift = magic === 1 && lastOffset !== 0 ? lastOffset - lastInner : 0;
     return { bytes, count, firstOffset: int64At(bytes, 0) + offsetShift, offsetShift };
   }
 

@@ -21,7 +21,7 @@ export interface LegacyBatchOptions {
   readonly logAppendTime?: number | undefined;
 }
 
-/** One message for each record, or a single compressed one that wraps them. Headers do not exist in these formats and are dropped. */
+/** One message for each record, or a single compressed one that wraps them all. Headers are dropped: these formats have none. */
 export function buildLegacyBatch(options: LegacyBatchOptions, records: Iterable<RecordInit>): Buffer {
   const { magic } = options;
   const baseOffset = options.baseOffset ?? 0;

@@ -1,7 +1,8 @@
 // LZ4 frames, as far as Kafka reads and writes them. All integers are little-endian.
 //
 //   magic            04 22 4d 18
-//   flags            bits 7-6 version 01, 5 blocks are independent, 4 block checksums, 3 content size, 2 content checksum, 1 0, 0 dictionary
+//   flags            bits 7-6 version 01, 5 independent blocks, 4 block checksums, 3 content size, 2 content checksum, 1 zero,
+//                    0 dictionary
 //   block size       bits 6-4: 4 = 64 KiB, 5 = 256 KiB, 6 = 1 MiB, 7 = 4 MiB; the others 0
 //   content size     8 bytes, if flagged
 //   header checksum  second byte of the xxHash32 over flags to content size
@@ -14,9 +15,13 @@
 // Kafka's producers before 0.10 computed the header checksum over the magic as well. In messages of magic 0 that form is
 // written, and any header checksum is accepted.
 //
-//   block            sequences: token (upper 4 bits literal length, lower 4 bits match length - 4; 15 = more bytes follow, each added, until one
-//                    is not 255), literals, distance of the match in 2 bytes. The last sequence ends after its literals,
-//                    of which there are five or more where a match precedes them.
+// A block is a row of sequences:
+//
+//   token            upper 4 bits length of the literals, lower 4 bits length of the match - 4; 15 means that more bytes
+//                    follow, each added to it, until one is not 255
+//   literals
+//   distance         2 bytes, back from here to the match; the last sequence has none and ends after its literals, of which
+//                    there are five or more where a match precedes them
 //
 // Writing is lz4-napi's. Reading is ours, because lz4-napi has no bound for what it allocates; a first pass over the sequences
 // finds the exact size and checks everything, so that the second need not.

@@ -261,7 +261,7 @@ export class RecordBatch {
     return this.isCompressed ? decompress(this.compression, section, maxBytes) : section;
   }
 
-  /** A walk over the records that checks them and makes nothing. Bytes that it gives out may be overwritten by the next such walk. */
+  /** A walk over the records that checks them and makes nothing. The next walk may overwrite the bytes that it gives out. */
   scan(maxBytes: number = defaultMaxDecompressedBytes): RecordReader {
     this.#ensureCount();
     const section = this.#section();

@@ -7,12 +7,13 @@ import type { LogRecord } from './record.ts';
 import { UnsupportedCompressionTypeError } from './record-errors.ts';
 
 /**
- * Batches of a magic above `toMagic` are rewritten in it, one by one, keeping offsets, timestamps and compression; those at or below it
- * stay as they are, as every client reads older formats than its own. Headers are dropped and control batches left out, for which the old
- * formats have no place. From uncompressed batches the records below `startOffset` are left out: old consumers do not
- * expect to be given messages from before the offset they asked for, except within a compressed message.
+ * Batches of a magic above `toMagic` are rewritten in it, one by one, keeping offsets, timestamps and compression; those at
+ * or below it stay as they are, as every client reads older formats than its own. Headers are dropped and control batches
+ * left out, for which the old formats have no place. From uncompressed batches the records below `startOffset` are left out:
+ * old consumers do not expect to be given messages from before the offset they asked for, except within a compressed message.
  *
- * The result may be empty although the input is not. Throws UnsupportedCompressionTypeError where a batch is compressed with zstd.
+ * The result may be empty although the input is not. Throws UnsupportedCompressionTypeError for
+ * batches that are compressed with zstd.
  */
 export function convertRecords(buffer: Buffer, toMagic: 0 | 1 | 2, startOffset: number): Buffer {
   const parts: Buffer[] = [];

@@ -6,7 +6,7 @@ import { defaultMaxDecompressedBytes } from './compression.ts';
 import { crc32 } from './crc32c.ts';
 import { LegacyBatch } from './legacy-batch.ts';
 import { noTimestamp, type RecordBatch } from './record-batch.ts';
-import { InvalidRecordError } from './record-errors.ts';
+import { CorruptRecordError } from './record-errors.ts';
 
 export interface RecordsSummary {
   readonly recordCount: number;
@@ -37,7 +37,8 @@ const nothing: RecordsSummary = {
 
 /**
  * Throws InvalidRecordError (DecompressionError where the codec fails) at the first record whose structure is wrong, or where the
- * batch does not hold exactly the records that it declares. The checksum of the batch is not looked at: `ensureValid` does that.
+ * batch does not hold exactly the records that it declares; CorruptRecordError where a wrapped message has a wrong checksum. The
+ * checksum of the batch itself is not looked at: `ensureValid` does that.
  */
 export function validateRecords(batch: Batch, maxBytes: number = defaultMaxDecompressedBytes): RecordsSummary {
   return batch instanceof LegacyBatch ? validateMessages(batch, maxBytes) : validateBatch(batch, maxBytes);
@@ -139,7 +140,7 @@ function ensureInnerChecksums(messages: Buffer): void {
     at = end
   ) {
     if (uint32At(messages, at + 12) !== crc32(messages, at + 16, end)) {
-      throw new InvalidRecordError(`The message with the inner offset ${int64At(messages, at)} has a wrong checksum`);
+      throw new CorruptRecordError(`The message with the inner offset ${int64At(messages, at)} has a wrong checksum`);
     }
   }
 }

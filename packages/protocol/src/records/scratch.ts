@@ -1,5 +1,5 @@
-// Memory for what is decompressed only to be looked at. A broker checks the records of every compressed batch that it is sent, and fresh
-// memory for each would cost more than some of the codecs.
+// Memory for what is decompressed only to be looked at. A broker checks the records of every compressed batch that it is
+// sent, and fresh memory for each would cost more than some of the codecs.
 
 export type Allocate = (size: number) => Buffer;
 

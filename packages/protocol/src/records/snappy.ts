@@ -1,12 +1,14 @@
-// Snappy as Kafka uses it: the framing of the Java library (snappy-java, by its author's name "xerial") around blocks of raw snappy.
+// Snappy as Kafka uses it: the framing of the Java library (snappy-java, by its author's name "xerial") around blocks of raw
+// snappy.
 //
 //   header   8 bytes   82 53 4e 41 50 50 59 00  (0x82 "SNAPPY" 0)
 //            int32     version, 1
 //            int32     lowest version that can read it, 1
 //   block    int32     size of the compressed block, then the block; repeated to the end. A block holds at most 32 KiB.
 //
-// Streams that were joined are read too: where the size of a block would stand, a second header begins; its first byte makes it a negative size, which no block has. Several clients leave
-// the framing out, so bytes without the header are taken as one raw block.
+// Streams that were joined are read too: where the size of a block would stand, a second header begins; its first byte makes
+// it a negative size, which no block has. Several clients leave the framing out, so bytes without the header are taken as one
+// raw block.
 //
 //   raw block   unsigned varint: size of the content; then elements until the end. The two lowest bits of an element's tag say
 //     0  literal: upper 6 bits = length - 1; 60 to 63: the length - 1 follows in 1 to 4 bytes, little-endian
@@ -14,9 +16,10 @@
 //     2  copy, length 1 + upper 6 bits, distance in the next 2 bytes, little-endian
 //     3  the same with 4 bytes
 //
-// The native library does the work, told to copy its output: the external buffers that it makes otherwise cost more than the codec
-// (bench/records.ts: 2,000 against 350 MB/s). Small blocks, and all where the platform has no binary, are read by our own code and
-// written by snappyjs. Reading is not left to snappyjs, which a literal of negative length leads into an endless loop.
+// The native library does the work, told to copy its output: the external buffers that it makes otherwise cost more than the
+// codec (bench/records.ts: 2,000 against 350 MB/s). Small blocks, and all where the platform has no binary, are read by our
+// own code and written by snappyjs. Reading is not left to snappyjs, which a literal of negative length leads into an endless
+// loop.
 
 import { int32At, putInt32 } from './big-endian.ts';
 import { nativeOnFirstUse, onFirstUse } from './native.ts';
@@ -167,7 +170,10 @@ function readBlock(bytes: Uint8Array, start: number, end: number, target: Buffer
   target.set(content, targetStart);
 }
 
-/** Decodes the raw block in bytes `start` to `end` into `target`, which it must fill exactly from `targetStart` to `targetEnd`. */
+/**
+ * Decodes the raw block in bytes `start` to `end` into `target`, which it must fill exactly from `targetStart` to
+ * `targetEnd`.
+ */
 export function decodeBlock(
   bytes: Uint8Array,
   start: number,

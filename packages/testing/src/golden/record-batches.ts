@@ -168,7 +168,10 @@ function encode(batch: Batch): Buffer {
   return buildRecordBatch({ ...options, compression, deleteHorizonMs, logAppendTime: maxTimestamp }, records);
 }
 
-/** With LogAppendTime the records of magic 2 still hold the timestamps that the producer gave them; they show without the attribute. */
+/**
+ * With LogAppendTime the records of magic 2 still hold the timestamps that the producer gave them; they show without the
+ * attribute.
+ */
 function recordsAsSent(batch: Batch): LogRecord[] {
   if (batch instanceof LegacyBatch || batch.timestampType !== 'LogAppendTime') return [...batch.records()];
   const copy = new RecordBatch(Buffer.from(batch.bytes()));
@@ -177,7 +180,10 @@ function recordsAsSent(batch: Batch): LogRecord[] {
   return [...copy.records()];
 }
 
-/** A producer id beyond the safe range, which no broker ever assigns, is read as the largest safe one and so is written as that. */
+/**
+ * A producer id beyond the safe range, which no broker ever assigns, is read as the largest safe one and so is written as
+ * that.
+ */
 function withSafeProducerId(batch: Batch): Buffer {
   if (batch instanceof LegacyBatch || batch.producerId !== Number.MAX_SAFE_INTEGER) return batch.bytes();
   const copy = new RecordBatch(Buffer.from(batch.bytes()));

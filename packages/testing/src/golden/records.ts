@@ -1,9 +1,9 @@
 // Compares our record batches with what Apache Kafka wrote and read: the folder `records` of the golden facts.
 //
-// batches-*.jsonl.gz: every batch must decode to its facts. Uncompressed ones must encode to the same bytes again; compressed bytes depend on
-// the codec's library, so those must come back to the same records. What Kafka refuses to build we must refuse.
-// corrupt.jsonl: damaged bytes must fail at the same step for the same kind of reason.
-// primitives.json: varints and checksums.
+// batches-*.jsonl.gz: every batch must decode to its facts. Uncompressed ones must encode to the same bytes again; compressed
+// bytes depend on the codec's library, so those must come back to the same records. What Kafka refuses to build we must
+// refuse. corrupt.jsonl: damaged bytes must fail at the same step for the same kind of reason. primitives.json: varints and
+// checksums.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
