@@ -227,6 +227,16 @@ test('the number of elements is checked against the bytes that are left before a
   assert.throws(() => decodeMessage(Empty, 0, Buffer.from('0000ffff', 'hex')), /parts cannot have 65535 elements/);
 });
 
+test('the number of elements of a whole message has a bound, however few bytes each takes', () => {
+  const Many = message({ name: 'Many', type: 'data', versions: '0', flexible: '0+', fields: { parts: array(struct({})) } });
+  const count = 5_000_001;
+  const writer = new Writer();
+  writer.unsignedVarint(count + 1);
+  writer.raw(Buffer.alloc(count + 1));
+  const buffer = Buffer.concat(writer.chunks());
+  assert.throws(() => decodeMessage(Many, 0, buffer), /cannot have more than 5000000 elements/);
+});
+
 test('a text longer than an int16 can say is refused where the length is one', () => {
   const long = 'x'.repeat(0x8000);
   assert.throws(() => encodeToBuffer(Example, 1, { ignored: long }), RangeError);

@@ -77,8 +77,8 @@ class StructCompiler {
       const inner = entry.field.fields ?? entry.field.element?.fields;
       if (inner === undefined) continue;
       if (entry.isPresent) this.#compileStruct(entry.path, inner);
-      if (entry.field.fields !== undefined && entry.field.default !== null)
-        this.#compileDefault(entry.path, inner, !entry.isPresent);
+      const needsDefault = entry.field.fields !== undefined && (entry.field.default !== null || !entry.isNullable);
+      if (needsDefault) this.#compileDefault(entry.path, inner, !entry.isPresent);
     }
     this.#functions.push(this.#readFunction(path, versioned), this.#writeFunction(path, versioned));
   }

@@ -12,11 +12,18 @@ import { MalformedMessageError } from './malformed-message-error.ts';
 import { zeroUuid } from './uuid.ts';
 import { unzigzag } from './varint.ts';
 
+/**
+ * The most elements that the arrays of one message may have together. An element of two bytes can become an object of a hundred, so the
+ * size of a frame alone would let a peer fill our memory; a LeaderAndIsr request for 200,000 partitions has about two million.
+ */
+const maxElements = 5_000_000;
+
 export class Reader {
   readonly buffer: Buffer;
   readonly end: number;
   position: number;
   readonly #view: DataView;
+  #elements = 0;
 
   constructor(buffer: Buffer, position = 0, end = buffer.length) {
     this.buffer = buffer;
@@ -165,6 +172,8 @@ export class Reader {
     if (count * Math.max(smallestSize, 1) > this.end - this.position) {
       throw new MalformedMessageError(`${name} cannot have ${count} elements: only ${this.end - this.position} bytes are left`);
     }
+    this.#elements += count;
+    if (this.#elements > maxElements) throw new MalformedMessageError(`A message cannot have more than ${maxElements} elements`);
     return count;
   }
 
