@@ -98,9 +98,10 @@ describe('C26 CreateTopics returns all configs', () => {
         ['1048588', source.default],
       );
       assert.equal(byName.get('cleanup.policy')?.value, 'delete');
-      if (version < 7 || validateOnly) {
+      // Kafka 4.4 gives an id even to a topic that is only validated, 3.9 none; neither means anything.
+      if (version < 7) {
         assert.equal(topic.topicId, zeroUuid);
-      } else {
+      } else if (!validateOnly) {
         assert.equal(topic.topicId, (await conversation.ledTopic(name)).topicId);
       }
       assert.equal((await conversation.metadata(name)).errorCode, validateOnly ? 3 : 0);
@@ -120,14 +121,13 @@ describe('C26 CreateTopics returns all configs', () => {
     const order = (one: { name: string }, other: { name: string }): number => (one.name < other.name ? -1 : 1);
     assert.deepEqual(told.sort(order), created.sort(order));
     const retention = results[0]?.configs.find((config) => config.name === 'retention.ms');
+    const [own] = retention?.synonyms ?? [];
+    assert.deepEqual([own?.name, own?.value, own?.source], ['retention.ms', '1000', source.dynamicTopic]);
+    const size = results[0]?.configs.find((config) => config.name === 'max.message.bytes');
     assert.deepEqual(
-      retention?.synonyms.map((synonym) => [synonym.name, synonym.value, synonym.source]),
-      [
-        ['retention.ms', '1000', source.dynamicTopic],
-        ...(retention?.synonyms.slice(1) ?? []).map((synonym) => [synonym.name, synonym.value, synonym.source]),
-      ],
+      size?.synonyms.map((synonym) => [synonym.name, synonym.value, synonym.source]),
+      [['message.max.bytes', '1048588', source.default]],
     );
-    assert.ok(retention?.synonyms.some((synonym) => synonym.name.startsWith('log.retention.')));
     assert.equal(retention?.configType, 5, 'retention.ms is a long');
     assert.ok((retention?.documentation ?? '').length > 10);
   });

@@ -76,8 +76,7 @@ export const foldersHaveNoCycles: Rule = (tree) => {
 };
 
 const worldPackages = new Set(['runtime', 'testing', 'cli', 'console']);
-const worldModules =
-  /^node:(fs|net|tls|dns|dgram|http|https|http2|child_process|worker_threads|cluster|timers|sqlite)(\/|$)/;
+const worldModules = /^node:(fs|net|tls|dns|dgram|http|https|http2|child_process|worker_threads|cluster|timers|sqlite)(\/|$)/;
 const worldCalls =
   /\b(Date\.now|new Date\(\)|performance\.now|process\.hrtime|set(Timeout|Interval|Immediate)\(|Math\.random|random(Bytes|UUID|Int)\(|console\.)/;
 
