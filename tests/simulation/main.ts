@@ -1,0 +1,39 @@
+// `npm run simulate`: plays the scenarios with seeds by chance, or again with one that failed.
+//
+//   npm run simulate                                  100 seeds for each scenario
+//   npm run simulate -- --runs=5000                   more
+//   npm run simulate -- --scenario=NAME --seed=4711   one
+
+import { parseArgs } from 'node:util';
+import { systemRandom } from '@odradek/runtime';
+import { scenarios } from './scenarios.ts';
+
+const { values } = parseArgs({
+  options: { scenario: { type: 'string' }, seed: { type: 'string' }, runs: { type: 'string', default: '100' } },
+});
+const seeds =
+  values.seed === undefined
+    ? Array.from({ length: Number(values.runs) }, () => systemRandom.nextInt(2 ** 32))
+    : [Number(values.seed)];
+const chosen = scenarios.filter(({ name }) => values.scenario === undefined || values.scenario === name);
+if (chosen.length === 0) {
+  console.error(`There is no scenario ${values.scenario}; there are: ${scenarios.map(({ name }) => name).join(', ')}`);
+  process.exit(1);
+}
+
+let passed = 0;
+let failed = 0;
+for (const { name, play } of chosen) {
+  for (const seed of seeds) {
+    try {
+      await play(seed);
+      passed++;
+    } catch (error) {
+      failed++;
+      console.error(`\n${name} failed. To see it again: npm run simulate -- --scenario=${name} --seed=${seed}`);
+      console.error(error);
+    }
+  }
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
