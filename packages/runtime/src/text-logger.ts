@@ -3,7 +3,7 @@
 //   2026-11-29 14:05:01.123 INFO  [storage] Recovered the unclean tail  topic=orders partition=0 tookMs=12
 //
 // Written here rather than with pino-pretty, which with pino takes 30 ms to load and to write its first line: a tenth of what a whole start
-// may take (docs/decisions/0004-logging.md).
+// may take (docs/decisions/0006-logging.md).
 
 import { inspect, styleText } from 'node:util';
 import { type LogFields, type Logger, type LogLevel, logLevels } from './logger.ts';
