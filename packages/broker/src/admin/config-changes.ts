@@ -1,10 +1,23 @@
 // Reading and altering the configs that live in the coordination tree: those of topics, brokers, groups and client-metrics.
 // Every broker keeps them in memory, and reads an entity's again when a node under /config/changes tells of a change.
 
-import type { Coordination } from '@odradek/coordination';
-import type { ProtocolError } from '@odradek/protocol';
+import {
+  type ConfigEntityType,
+  type Coordination,
+  configChangeNode,
+  configEntitiesNode,
+  configNode,
+  defaultEntityName,
+  desanitizeName,
+  isCoordinationError,
+  type Operation,
+  sanitizeName,
+  sequenceNumber,
+} from '@odradek/coordination';
+import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { coordinationFailure } from './coordination-failure.ts';
 
 /** Kafka's numbers of the kinds of resource. */
 export const configResourceTypes = { UNKNOWN: 0, TOPIC: 2, BROKER: 4, BROKER_LOGGER: 8, CLIENT_METRICS: 16, GROUP: 32 } as const;
@@ -48,7 +61,7 @@ export interface ConfigAlteration {
   readonly configs: readonly { readonly name: string; readonly value: string | null; readonly configOperation?: number }[];
 }
 
-/** The overrides are those that hold from now on. */
+/** The overrides are those that hold from now on. A promise is waited for before the next change is told. */
 export type ConfigListener = (resource: ConfigResource, overrides: ReadonlyMap<string, string>) => void | Promise<void>;
 
 export interface ConfigChangesParts {
@@ -59,49 +72,377 @@ export interface ConfigChangesParts {
   readonly logger: Logger;
 }
 
+const noOverrides: ReadonlyMap<string, string> = new Map();
+
+/** How long a notification stays, for brokers that are starting; Kafka's. */
+const notificationLifeMs = 15 * 60 * 1000;
+
 export class ConfigChanges {
-  /** Reads all configs and begins to watch for changes. */
-  static async start(_parts: ConfigChangesParts): Promise<ConfigChanges> {
-    throw new Error('not written yet');
+  readonly #parts: ConfigChangesParts;
+  readonly #overrides: Readonly<Record<ConfigResourceType, Map<string, ReadonlyMap<string, string>>>> = {
+    [configResourceTypes.TOPIC]: new Map(),
+    [configResourceTypes.BROKER]: new Map(),
+    [configResourceTypes.CLIENT_METRICS]: new Map(),
+    [configResourceTypes.GROUP]: new Map(),
+  };
+  readonly #listeners = new Set<ConfigListener>();
+  readonly #stopListening: () => void;
+  /** The last notification taken, by folder. */
+  readonly #taken = new Map<string, number>();
+  /** Notifications are taken one round after the other. */
+  #taking: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  private constructor(parts: ConfigChangesParts) {
+    this.#parts = parts;
+    this.#stopListening = parts.metadataCache.onUpdate((current, _, touched) => {
+      // A topic may be made anew under the name of one that is gone, with other configs.
+      for (const name of touched) if (current.topic(name) === undefined) this.#overrides[configResourceTypes.TOPIC].delete(name);
+    });
   }
 
-  /** The configs set on the resource itself. Of a topic only once it is loaded, which it is for topics that this broker has created or was told of. */
-  overrides(_resource: ConfigResource): ReadonlyMap<string, string> {
-    throw new Error('not written yet');
+  /** Reads all configs and begins to watch for changes. */
+  static async start(parts: ConfigChangesParts): Promise<ConfigChanges> {
+    const changes = new ConfigChanges(parts);
+    // The watches first: what changes while everything is read is read again.
+    for (const folder of [configChangeNode.folder, configChangeNode.otherFolder]) {
+      const { names } = await parts.coordination.children(folder, changes.#notified);
+      changes.#taken.set(folder, Math.max(-1, ...names.map(sequenceNumber)));
+    }
+    await Promise.all(
+      entityTypes.map(async ([type, entityType]) => {
+        const { names } = await parts.coordination.children(configEntitiesNode.path(entityType));
+        await Promise.all(names.map((entity) => changes.#load(resourceOf(type, entity))));
+      }),
+    );
+    return changes;
+  }
+
+  /** The configs set on the resource itself. Of a topic only once it is loaded, which it is when this broker created it or found it at the start. */
+  overrides({ type, name }: ConfigResource): ReadonlyMap<string, string> {
+    return this.#overrides[type].get(name) ?? noOverrides;
   }
 
   /** Reads the configs of topics that this broker has not seen yet; to be awaited before their logs are made. */
-  async loadTopics(_topics: Iterable<string>): Promise<void> {
-    throw new Error('not written yet');
+  async loadTopics(topics: Iterable<string>): Promise<void> {
+    const known = this.#overrides[configResourceTypes.TOPIC];
+    const unknown = [...topics].filter((name) => !known.has(name));
+    await Promise.all(unknown.map((name) => this.#load({ type: configResourceTypes.TOPIC, name })));
+  }
+
+  /** For TopicChanges: a topic has just been written with these configs. */
+  topicCreated(name: string, overrides: ReadonlyMap<string, string>): void {
+    this.#overrides[configResourceTypes.TOPIC].set(name, overrides);
   }
 
   /** Resources of a kind that have overrides. */
-  names(_type: ConfigResourceType): string[] {
-    throw new Error('not written yet');
+  names(type: ConfigResourceType): string[] {
+    return [...this.#overrides[type]].filter(([, overrides]) => overrides.size > 0).map(([name]) => name);
   }
 
   /** Called, in order, for each change, also of this broker's own making; `alter…` returns after the listeners are done. */
-  onChange(_listener: ConfigListener): () => void {
-    throw new Error('not written yet');
+  onChange(listener: ConfigListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** AlterConfigs: the configs given become all that the resource has. Answers an error or undefined for each resource, in order. */
-  async alter(
-    _alterations: readonly ConfigAlteration[],
-    _options: { readonly validateOnly: boolean },
+  alter(
+    alterations: readonly ConfigAlteration[],
+    options: { readonly validateOnly: boolean },
   ): Promise<(ProtocolError | undefined)[]> {
-    throw new Error('not written yet');
+    return this.#alterAll(alterations, options, ({ configs }) => new Map(configs.map(({ name, value }) => [name, value ?? ''])));
   }
 
   /** IncrementalAlterConfigs. */
-  async incrementalAlter(
-    _alterations: readonly ConfigAlteration[],
-    _options: { readonly validateOnly: boolean },
+  incrementalAlter(
+    alterations: readonly ConfigAlteration[],
+    options: { readonly validateOnly: boolean },
   ): Promise<(ProtocolError | undefined)[]> {
-    throw new Error('not written yet');
+    return this.#alterAll(alterations, options, ({ configs }, type, before) => {
+      const after = new Map(before);
+      for (const change of configs) applyOperation(after, change, this.#parts.rules.rule(type, change.name));
+      return after;
+    });
   }
 
   close(): void {
-    throw new Error('not written yet');
+    this.#isClosed = true;
+    this.#stopListening();
+    this.#listeners.clear();
   }
+
+  async #alterAll(
+    alterations: readonly ConfigAlteration[],
+    { validateOnly }: { readonly validateOnly: boolean },
+    next: NextOverrides,
+  ): Promise<(ProtocolError | undefined)[]> {
+    const errors = await Promise.all(
+      alterations.map(async (alteration) => {
+        try {
+          const resource = this.#checkAlteration(alteration, alterations);
+          await this.#alterOne(resource, alteration, next, validateOnly);
+          return undefined;
+        } catch (error) {
+          return coordinationFailure(error);
+        }
+      }),
+    );
+    if (!validateOnly && errors.includes(undefined)) await this.#takeNotifications();
+    return errors;
+  }
+
+  /** What must hold whatever the definitions of the configs say. */
+  #checkAlteration(alteration: ConfigAlteration, all: readonly ConfigAlteration[]): ConfigResource {
+    const { resourceType, resourceName, configs } = alteration;
+    const same = all.filter((other) => other.resourceType === resourceType && other.resourceName === resourceName);
+    if (same.length > 1) throw invalidRequest('Each resource must appear at most once.');
+    const names = configs.map(({ name }) => name);
+    const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+    if (repeated.size > 0) throw invalidRequest(`Error due to duplicate config keys : ${[...repeated].join(',')}`);
+    const empty = configs.filter(({ value, configOperation }) => value === null && configOperation !== configOperations.DELETE);
+    if (empty.length > 0) throw invalidRequest(`Null value not supported for : ${empty.map(({ name }) => name).join(',')}`);
+    return this.#checkResource(resourceType, resourceName);
+  }
+
+  #checkResource(type: number, name: string): ConfigResource {
+    switch (type) {
+      case configResourceTypes.TOPIC:
+        if (this.#parts.metadataCache.current.topic(name) === undefined) {
+          throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, `The topic '${name}' does not exist.`);
+        }
+        return { type, name };
+      case configResourceTypes.BROKER: {
+        if (name === '') return { type, name };
+        if (!/^[+-]?\d+$/.test(name)) throw invalidRequest(`Node id must be an integer, but it is: ${name}`);
+        const { brokerId } = this.#parts;
+        if (Number(name) !== brokerId) {
+          throw invalidRequest(`Unexpected broker id, expected ${brokerId} or an empty string, but received ${name}`);
+        }
+        return { type, name: String(brokerId) };
+      }
+      case configResourceTypes.GROUP:
+        if (name === '') throw invalidRequest('Default group resources are not allowed.');
+        return { type, name };
+      case configResourceTypes.CLIENT_METRICS:
+        if (name === '') throw invalidRequest('Default client metrics resources are not allowed.');
+        return { type, name };
+      default:
+        throw invalidRequest(`Configs of resources of type ${type} cannot be altered.`);
+    }
+  }
+
+  async #alterOne(
+    resource: ConfigResource,
+    alteration: ConfigAlteration,
+    next: NextOverrides,
+    validateOnly: boolean,
+  ): Promise<void> {
+    for (;;) {
+      const before = await this.#read(resource);
+      const after = next(alteration, resource.type, before.overrides);
+      this.#parts.rules.validate(resource, after);
+      if (validateOnly || (await this.#tryWrite(resource, after, before.version))) return;
+    }
+  }
+
+  /** The version is undefined where there is no node. */
+  async #read(
+    resource: ConfigResource,
+  ): Promise<{ readonly overrides: Map<string, string>; readonly version: number | undefined }> {
+    const path = pathOf(resource);
+    try {
+      const { data, stat } = await this.#parts.coordination.get(path);
+      return { overrides: configNode.decode(path, data), version: stat.version };
+    } catch (error) {
+      if (!isCoordinationError(error, 'NoNode')) throw error;
+      return { overrides: new Map(), version: undefined };
+    }
+  }
+
+  /** The configs and the news of them in one transaction. False: somebody else has changed them meanwhile. */
+  async #tryWrite(resource: ConfigResource, overrides: ReadonlyMap<string, string>, version: number | undefined): Promise<boolean> {
+    const path = pathOf(resource);
+    const data = configNode.encode(overrides);
+    const write: Operation = version === undefined ? { type: 'create', path, data } : { type: 'set', path, data, version };
+    const notification: Operation = {
+      type: 'create',
+      path: `${notificationFolder(resource.type)}/${configChangeNode.prefix}`,
+      data: configChangeNode.encode(`${entityTypeOf(resource.type)}/${entityOf(resource)}`),
+      sequential: true,
+    };
+    try {
+      await this.#parts.coordination.multi([write, notification]);
+      return true;
+    } catch (error) {
+      if (isCoordinationError(error, 'NodeExists', 'BadVersion', 'NoNode')) return false;
+      throw error;
+    }
+  }
+
+  async #load(resource: ConfigResource): Promise<void> {
+    try {
+      this.#overrides[resource.type].set(resource.name, (await this.#read(resource)).overrides);
+    } catch (error) {
+      if (isCoordinationError(error)) throw error;
+      this.#parts.logger.error('Configs cannot be read and are left out', { path: pathOf(resource), error });
+    }
+  }
+
+  readonly #notified = (): void => {
+    if (this.#isClosed) return;
+    this.#takeNotifications().catch((error: unknown) => {
+      if (!isCoordinationError(error)) throw error;
+      this.#parts.logger.error('Changes of configs could not be read', { error });
+    });
+  };
+
+  /** Settles when all that was announced before this call has been told to the listeners. */
+  #takeNotifications(): Promise<void> {
+    const round = this.#taking.then(async () => {
+      for (const folder of [configChangeNode.folder, configChangeNode.otherFolder]) await this.#takeFolder(folder);
+    });
+    this.#taking = round.catch(() => undefined);
+    return round;
+  }
+
+  async #takeFolder(folder: string): Promise<void> {
+    const { coordination } = this.#parts;
+    const taken = this.#taken.get(folder) ?? -1;
+    const { names } = await coordination.children(folder, this.#notified);
+    const fresh = names.filter((name) => sequenceNumber(name) > taken).sort((a, b) => sequenceNumber(a) - sequenceNumber(b));
+    if (fresh.length === 0) return;
+    const nodes = await Promise.all(fresh.map((name) => this.#readNotification(`${folder}/${name}`)));
+    this.#taken.set(folder, sequenceNumber(fresh.at(-1) ?? ''));
+    for (const entityPath of new Set(nodes.flatMap((node) => node?.entityPath ?? []))) await this.#entityChanged(entityPath);
+    const nowMs = Math.max(...nodes.map((node) => node?.createdMs ?? 0));
+    await this.#removeOld(folder, names, nowMs);
+  }
+
+  async #readNotification(path: string): Promise<{ readonly entityPath: string; readonly createdMs: number } | undefined> {
+    try {
+      const { data, stat } = await this.#parts.coordination.get(path);
+      return { entityPath: configChangeNode.decode(data), createdMs: stat.createdMs };
+    } catch (error) {
+      if (isCoordinationError(error, 'NoNode')) return undefined;
+      if (isCoordinationError(error)) throw error;
+      this.#parts.logger.error('A config change cannot be read', { path, error });
+      return undefined;
+    }
+  }
+
+  async #entityChanged(entityPath: string): Promise<void> {
+    const [entityType = '', ...rest] = entityPath.split('/');
+    const type = entityTypes.find(([, name]) => name === entityType)?.[0];
+    // Quotas and credentials of users, clients and addresses are somebody else's.
+    if (type === undefined) return;
+    const resource = resourceOf(type, rest.join('/'));
+    await this.#load(resource);
+    for (const listener of [...this.#listeners]) {
+      try {
+        await listener(resource, this.overrides(resource));
+      } catch (error) {
+        this.#parts.logger.error('A change of configs could not be put into effect', { entity: entityPath, error });
+      }
+    }
+  }
+
+  async #removeOld(folder: string, names: readonly string[], nowMs: number): Promise<void> {
+    const { coordination } = this.#parts;
+    await Promise.all(
+      names.map(async (name) => {
+        const stat = await coordination.exists(`${folder}/${name}`);
+        if (stat === undefined || stat.createdMs + notificationLifeMs > nowMs) return;
+        try {
+          await coordination.delete(`${folder}/${name}`);
+        } catch (error) {
+          // Another broker was faster.
+          if (!isCoordinationError(error, 'NoNode')) throw error;
+        }
+      }),
+    );
+  }
+}
+
+type NextOverrides = (
+  alteration: ConfigAlteration,
+  type: ConfigResourceType,
+  before: ReadonlyMap<string, string>,
+) => ReadonlyMap<string, string>;
+
+/** Changes one value as SET, DELETE, APPEND or SUBTRACT says. */
+function applyOperation(
+  configs: Map<string, string>,
+  change: ConfigAlteration['configs'][number],
+  rule: ConfigRule | undefined,
+): void {
+  const { name, value, configOperation } = change;
+  switch (configOperation) {
+    case configOperations.SET:
+      configs.set(name, value ?? '');
+      return;
+    case configOperations.DELETE:
+      configs.delete(name);
+      return;
+    case configOperations.APPEND:
+    case configOperations.SUBTRACT: {
+      const verb = configOperation === configOperations.APPEND ? 'append' : 'subtract';
+      if (rule?.isList !== true)
+        throw new ProtocolError(errorCodes.INVALID_CONFIG, `Config value ${verb} is not allowed for config key: ${name}`);
+      const before = listOf(configs.get(name) ?? rule.defaultValue ?? '');
+      const given = listOf(value ?? '');
+      const after = verb === 'append' ? [...new Set([...before, ...given])] : before.filter((element) => !given.includes(element));
+      configs.set(name, after.join(','));
+      return;
+    }
+    default:
+      throw invalidRequest(`Unknown operation ${configOperation} for the config ${name}.`);
+  }
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((element) => element.trim())
+    .filter((element) => element !== '');
+}
+
+function invalidRequest(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.INVALID_REQUEST, message);
+}
+
+// ---- Resources and their places in the tree ----
+
+const entityTypes: readonly (readonly [ConfigResourceType, ConfigEntityType])[] = [
+  [configResourceTypes.TOPIC, 'topics'],
+  [configResourceTypes.BROKER, 'brokers'],
+  [configResourceTypes.GROUP, 'groups'],
+  [configResourceTypes.CLIENT_METRICS, 'client-metrics'],
+];
+
+function entityTypeOf(type: ConfigResourceType): ConfigEntityType {
+  return entityTypes.find(([candidate]) => candidate === type)?.[1] ?? 'topics';
+}
+
+/** Groups and subscriptions to client-metrics may be called anything. */
+function isSanitized(type: ConfigResourceType): boolean {
+  return type === configResourceTypes.GROUP || type === configResourceTypes.CLIENT_METRICS;
+}
+
+function entityOf({ type, name }: ConfigResource): string {
+  if (type === configResourceTypes.BROKER && name === '') return defaultEntityName;
+  return isSanitized(type) ? sanitizeName(name) : name;
+}
+
+function resourceOf(type: ConfigResourceType, entity: string): ConfigResource {
+  if (type === configResourceTypes.BROKER && entity === defaultEntityName) return { type, name: '' };
+  return { type, name: isSanitized(type) ? desanitizeName(entity) : entity };
+}
+
+function pathOf(resource: ConfigResource): string {
+  return configNode.path(entityTypeOf(resource.type), entityOf(resource));
+}
+
+function notificationFolder(type: ConfigResourceType): string {
+  return isSanitized(type) ? configChangeNode.otherFolder : configChangeNode.folder;
 }

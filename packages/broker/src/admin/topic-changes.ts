@@ -1,11 +1,23 @@
 // Creating, deleting and growing topics: what CreateTopics, DeleteTopics, CreatePartitions and auto-creation share. The
 // change is written to the coordination tree, where the controller finds it; then this waits until the metadata cache shows it.
 
-import type { Coordination } from '@odradek/coordination';
-import type { ProtocolError } from '@odradek/protocol';
+import {
+  type Coordination,
+  configNode,
+  deleteTopicNode,
+  isCoordinationError,
+  type Operation,
+  type TopicAssignment,
+  topicNode,
+  topicsNode,
+} from '@odradek/coordination';
+import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { Logger, Random, Timer } from '@odradek/runtime';
-import type { MetadataCache } from '../metadata/metadata-cache.ts';
-import type { ConfigChanges, ConfigRules } from './config-changes.ts';
+import { randomUuid } from '../controller/random-uuid.ts';
+import { type MetadataCache, type MetadataSnapshot, noLeader } from '../metadata/metadata-cache.ts';
+import { type ConfigChanges, type ConfigRules, configResourceTypes } from './config-changes.ts';
+import { coordinationFailure } from './coordination-failure.ts';
+import { planGrowth, planTopic, TopicNames, type TopicPlan } from './topic-plans.ts';
 
 /** A topic of a CreateTopics request, as decoded. */
 export interface TopicToCreate {
@@ -85,36 +97,283 @@ export interface TopicChangesParts {
 }
 
 export class TopicChanges {
-  constructor(_parts: TopicChangesParts) {
-    throw new Error('not written yet');
+  readonly #parts: TopicChangesParts;
+  /** Auto-creations under way, by topic. */
+  readonly #autoCreations = new Map<string, Promise<ProtocolError | undefined>>();
+
+  constructor(parts: TopicChangesParts) {
+    this.#parts = parts;
   }
 
   /** CreateTopics. Settles when all topics have leaders in the metadata cache, or after timeoutMs (REQUEST_TIMED_OUT for the rest). */
   async createTopics(
-    _topics: readonly TopicToCreate[],
-    _options: { readonly timeoutMs: number; readonly validateOnly: boolean },
+    topics: readonly TopicToCreate[],
+    { timeoutMs, validateOnly }: { readonly timeoutMs: number; readonly validateOnly: boolean },
   ): Promise<CreatedTopic[]> {
-    throw new Error('not written yet');
+    this.#ensureController();
+    this.#checkTotal(topics);
+    const existing = await this.#topicNames();
+    const created = await Promise.all(topics.map((topic) => this.#createTopic(topic, existing, validateOnly)));
+    if (validateOnly) return created;
+    const waiting = created.filter(({ error }) => error === undefined);
+    const isThere = (topic: CreatedTopic, now: MetadataSnapshot) => hasLeaders(now.topic(topic.name), topic.numPartitions);
+    const late = await this.#waitFor(waiting, timeoutMs, isThere);
+    return created.map((topic) => (late.has(topic) ? failedCreation(topic.name, timedOut('created')) : topic));
   }
 
   /** DeleteTopics. Settles when the topics have left the metadata cache, or after timeoutMs. */
-  async deleteTopics(_topics: readonly TopicToDelete[], _options: { readonly timeoutMs: number }): Promise<DeletedTopic[]> {
-    throw new Error('not written yet');
+  async deleteTopics(topics: readonly TopicToDelete[], { timeoutMs }: { readonly timeoutMs: number }): Promise<DeletedTopic[]> {
+    this.#ensureController();
+    const deleted = await Promise.all(topics.map((topic) => this.#deleteTopic(topic)));
+    const waiting = deleted.filter(({ error }) => error === undefined);
+    const isGone = ({ name, topicId }: DeletedTopic, now: MetadataSnapshot) => {
+      const found = now.topic(name ?? '');
+      return found === undefined || found.id !== topicId;
+    };
+    const late = await this.#waitFor(waiting, timeoutMs, isGone);
+    await this.#waitUntilNamesAreFree(
+      waiting.filter((topic) => !late.has(topic)),
+      timeoutMs,
+    );
+    return deleted.map((topic) => (late.has(topic) ? { ...topic, error: timedOut('deleted') } : topic));
   }
 
   /** CreatePartitions. */
   async createPartitions(
-    _topics: readonly TopicToGrow[],
-    _options: { readonly timeoutMs: number; readonly validateOnly: boolean },
+    topics: readonly TopicToGrow[],
+    { timeoutMs, validateOnly }: { readonly timeoutMs: number; readonly validateOnly: boolean },
   ): Promise<GrownTopic[]> {
-    throw new Error('not written yet');
+    this.#ensureController();
+    const grown = await Promise.all(topics.map((topic) => this.#growTopic(topic, validateOnly)));
+    if (validateOnly) return grown;
+    const counts = new Map(topics.map(({ name, count }) => [name, count]));
+    const waiting = grown.filter(({ error }) => error === undefined);
+    const hasGrown = ({ name }: GrownTopic, now: MetadataSnapshot) => hasLeaders(now.topic(name), counts.get(name) ?? 0);
+    const late = await this.#waitFor(waiting, timeoutMs, hasGrown);
+    return grown.map((topic) => (late.has(topic) ? { ...topic, error: timedOut('given its partitions') } : topic));
   }
 
   /**
    * Auto-creation, with the defaults (or those of internal topics). Does not wait: Metadata answers LEADER_NOT_AVAILABLE
    * until the leaders are there. Calls for a topic that is being created share that work. Answers the error per topic, or undefined.
    */
-  async autoCreate(_topics: readonly string[]): Promise<Map<string, ProtocolError | undefined>> {
-    throw new Error('not written yet');
+  async autoCreate(topics: readonly string[]): Promise<Map<string, ProtocolError | undefined>> {
+    const fresh = topics.filter((name) => !this.#autoCreations.has(name));
+    // One reading of the names serves all.
+    const existing = fresh.length === 0 ? undefined : this.#topicNames();
+    for (const name of fresh) {
+      const creation = this.#autoCreateOne(name, existing).finally(() => this.#autoCreations.delete(name));
+      this.#autoCreations.set(name, creation);
+    }
+    const outcomes = await Promise.all(topics.map(async (name) => [name, await this.#autoCreations.get(name)] as const));
+    return new Map(outcomes);
   }
+
+  async #autoCreateOne(name: string, existing: Promise<TopicNames> | undefined): Promise<ProtocolError | undefined> {
+    const { defaults, logger } = this.#parts;
+    try {
+      const names = await (existing ?? this.#topicNames());
+      const internal = defaults.internalTopic(name);
+      const { numPartitions, replicationFactor } = internal ?? defaults;
+      const configs = [...(internal?.configs ?? [])].map(([key, value]) => ({ name: key, value }));
+      const topic = await this.#createTopic({ name, numPartitions, replicationFactor, assignments: [], configs }, names, false);
+      // Somebody else has created it: that will do.
+      if (topic.error?.code === errorCodes.TOPIC_ALREADY_EXISTS) return undefined;
+      if (topic.error === undefined) logger.info('Topic created on demand', { topic: name, partitions: topic.numPartitions });
+      return topic.error;
+    } catch (error) {
+      return coordinationFailure(error);
+    }
+  }
+
+  #ensureController(): void {
+    if (!this.#parts.isActiveController()) throw new ProtocolError(errorCodes.NOT_CONTROLLER);
+  }
+
+  /** As in Kafka a request may ask for ten thousand partitions. */
+  #checkTotal(topics: readonly TopicToCreate[]): void {
+    const { numPartitions } = this.#parts.defaults;
+    const counts = topics.map(
+      (topic) => topic.assignments.length || (topic.numPartitions === -1 ? numPartitions : topic.numPartitions),
+    );
+    if (counts.reduce((sum, count) => sum + Math.max(0, count), 0) <= maxPartitionsPerRequest) return;
+    throw new ProtocolError(errorCodes.POLICY_VIOLATION, 'Excessively large number of partitions per request.');
+  }
+
+  async #topicNames(): Promise<TopicNames> {
+    const { names } = await this.#parts.coordination.children(topicsNode.path);
+    return new TopicNames(names);
+  }
+
+  async #createTopic(topic: TopicToCreate, existing: TopicNames, validateOnly: boolean): Promise<CreatedTopic> {
+    const { rules, metadataCache, random, defaults, configChanges } = this.#parts;
+    try {
+      const plan = planTopic(topic, { existing, brokers: [...metadataCache.current.brokers()], defaults, random });
+      rules.validate({ type: configResourceTypes.TOPIC, name: topic.name }, plan.configs);
+      existing.add(topic.name);
+      const result = {
+        name: topic.name,
+        error: undefined,
+        numPartitions: plan.replicas.size,
+        replicationFactor: plan.replicationFactor,
+        configs: plan.configs,
+      };
+      if (validateOnly) return { ...result, topicId: zeroUuid };
+      const topicId = randomUuid(random);
+      await this.#writeTopic(topic.name, topicId, plan);
+      // The controller has more to write before it can ask anybody for a log with these configs.
+      configChanges.topicCreated(topic.name, plan.configs);
+      return { ...result, topicId };
+    } catch (error) {
+      return failedCreation(topic.name, coordinationFailure(error));
+    }
+  }
+
+  /** Configs and assignment in one transaction: no broker can find the one without the other. */
+  async #writeTopic(name: string, topicId: string, plan: TopicPlan): Promise<void> {
+    const { coordination } = this.#parts;
+    const assignment: TopicAssignment = {
+      topicId,
+      replicas: plan.replicas,
+      addingReplicas: new Map(),
+      removingReplicas: new Map(),
+    };
+    const path = configNode.path('topics', name);
+    const data = configNode.encode(plan.configs);
+    const createTopic: Operation = { type: 'create', path: topicNode.path(name), data: topicNode.encode(assignment) };
+    try {
+      await coordination.multi([{ type: 'create', path, data }, createTopic]);
+    } catch (error) {
+      if (!isCoordinationError(error, 'NodeExists')) throw error;
+      if (error.path !== path) throw topicExists(name);
+      // Configs that were written for a topic before it was created, or left by one.
+      try {
+        await coordination.multi([{ type: 'set', path, data, version: -1 }, createTopic]);
+      } catch (again) {
+        throw isCoordinationError(again, 'NodeExists') ? topicExists(name) : again;
+      }
+    }
+  }
+
+  async #deleteTopic(topic: TopicToDelete): Promise<DeletedTopic> {
+    const { metadataCache, defaults, coordination } = this.#parts;
+    const found = topic.name === null ? metadataCache.current.topicById(topic.topicId) : metadataCache.current.topic(topic.name);
+    try {
+      if (!defaults.isDeletionEnabled) throw new ProtocolError(errorCodes.TOPIC_DELETION_DISABLED);
+      if (found === undefined) {
+        throw new ProtocolError(topic.name === null ? errorCodes.UNKNOWN_TOPIC_ID : errorCodes.UNKNOWN_TOPIC_OR_PARTITION);
+      }
+      try {
+        await coordination.create(deleteTopicNode.path(found.name), null);
+      } catch (error) {
+        // Somebody else has asked for it: this waits with them.
+        if (!isCoordinationError(error, 'NodeExists')) throw error;
+      }
+      return { name: found.name, topicId: found.id, error: undefined };
+    } catch (error) {
+      return { ...topic, error: coordinationFailure(error) };
+    }
+  }
+
+  async #growTopic(topic: TopicToGrow, validateOnly: boolean): Promise<GrownTopic> {
+    const { coordination, metadataCache, random } = this.#parts;
+    const { name } = topic;
+    try {
+      const path = topicNode.path(name);
+      for (;;) {
+        const current = metadataCache.current.topic(name) === undefined ? undefined : await this.#readAssignment(name);
+        if (current === undefined)
+          throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, `The topic '${name}' does not exist.`);
+        if ((await coordination.exists(deleteTopicNode.path(name))) !== undefined) {
+          throw new ProtocolError(errorCodes.INVALID_TOPIC_EXCEPTION, 'The topic is queued for deletion.');
+        }
+        const added = planGrowth(topic, current.assignment, { brokers: [...metadataCache.current.brokers()], random });
+        if (validateOnly) return { name, error: undefined };
+        const replicas = new Map([...current.assignment.replicas, ...added]);
+        try {
+          await coordination.set(path, topicNode.encode({ ...current.assignment, replicas }), current.version);
+          return { name, error: undefined };
+        } catch (error) {
+          // Somebody else has changed the assignment meanwhile.
+          if (!isCoordinationError(error, 'BadVersion')) throw error;
+        }
+      }
+    } catch (error) {
+      return { name, error: coordinationFailure(error) };
+    }
+  }
+
+  async #readAssignment(name: string): Promise<{ readonly assignment: TopicAssignment; readonly version: number } | undefined> {
+    try {
+      const { data, stat } = await this.#parts.coordination.get(topicNode.path(name));
+      return { assignment: topicNode.decode(name, data), version: stat.version };
+    } catch (error) {
+      if (isCoordinationError(error, 'NoNode')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Answers those for which it did not come true in time. Without time nobody waits, and all are late, as in Kafka. */
+  #waitFor<T>(items: readonly T[], timeoutMs: number, isDone: (item: T, now: MetadataSnapshot) => boolean): Promise<Set<T>> {
+    const { metadataCache, timer } = this.#parts;
+    const waiting = new Set(items);
+    if (waiting.size === 0 || timeoutMs <= 0) return Promise.resolve(waiting);
+    return new Promise((resolve) => {
+      const look = (): void => {
+        for (const item of waiting) if (isDone(item, metadataCache.current)) waiting.delete(item);
+        if (waiting.size > 0) return;
+        stop();
+        deadline.cancel();
+        resolve(waiting);
+      };
+      const stop = metadataCache.onUpdate(look);
+      const deadline = timer.schedule(timeoutMs, () => {
+        stop();
+        resolve(waiting);
+      });
+      look();
+    });
+  }
+
+  /** So that a client may create the topic anew as soon as it is told that the old one is gone. Only for a moment: a broker may be down. */
+  async #waitUntilNamesAreFree(topics: readonly DeletedTopic[], timeoutMs: number): Promise<void> {
+    const { coordination, timer } = this.#parts;
+    if (topics.length === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const deadline = timer.schedule(Math.min(timeoutMs, freeNameWaitMs), resolve);
+    const free = topics.map(async ({ name }) => {
+      const gone = Promise.withResolvers<void>();
+      if ((await coordination.exists(topicNode.path(name ?? ''), () => gone.resolve())) !== undefined) await gone.promise;
+    });
+    Promise.all(free).then(
+      () => resolve(),
+      () => resolve(),
+    );
+    await promise;
+    deadline.cancel();
+  }
+}
+
+const freeNameWaitMs = 1000;
+const maxPartitionsPerRequest = 10_000;
+
+function hasLeaders(topic: ReturnType<MetadataSnapshot['topic']>, partitionCount: number): boolean {
+  return (
+    topic !== undefined && topic.partitions.length >= partitionCount && topic.partitions.every(({ leader }) => leader !== noLeader)
+  );
+}
+
+function failedCreation(name: string, error: ProtocolError): CreatedTopic {
+  return { name, error, topicId: zeroUuid, numPartitions: -1, replicationFactor: -1, configs: new Map() };
+}
+
+function topicExists(name: string): ProtocolError {
+  return new ProtocolError(errorCodes.TOPIC_ALREADY_EXISTS, `Topic '${name}' already exists.`);
+}
+
+function timedOut(what: string): ProtocolError {
+  return new ProtocolError(
+    errorCodes.REQUEST_TIMED_OUT,
+    `The topic was not ${what} within the time of the request; it will be later.`,
+  );
 }

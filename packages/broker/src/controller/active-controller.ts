@@ -103,7 +103,7 @@ export class ActiveController {
 
     this.#partitionStates.initialize();
     const { online, offline } = this.#replicaStates.initialize();
-    this.#deletion.mark(deletions);
+    this.#deletion.mark(deletions, { areOfflineReplicasKnown: true });
     await this.#replicaStates.change(
       online.filter(({ partition }) => !context.isMarkedForDeletion(partition.topic.name)),
       'Online',

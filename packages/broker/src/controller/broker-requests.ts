@@ -195,13 +195,14 @@ export class BrokerRequests {
       partitionStates: ofTopic.flatMap((partition) => {
         const { leadership } = partition;
         if (leadership === undefined) return [];
+        const isGoing = context.isMarkedForDeletion(topic.name);
         return [
           {
             topicName: '',
             partitionIndex: partition.index,
             controllerEpoch: leadership.controllerEpoch,
-            leader: context.isMarkedForDeletion(topic.name) ? duringDelete : leadership.leader,
-            leaderEpoch: leadership.leaderEpoch,
+            leader: isGoing ? duringDelete : leadership.leader,
+            leaderEpoch: isGoing ? 0 : leadership.leaderEpoch,
             isr: leadership.isr,
             zkVersion: leadership.partitionEpoch,
             replicas: partition.assignedReplicas,

@@ -193,7 +193,14 @@ export class Controller {
     return { epoch: controllerEpochNode.decode(data), version: stat.version };
   }
 
-  readonly #controllerChanged = (): void => this.#queue.postOnce('controller changed', () => this.#standAgain());
+  readonly #controllerChanged = (): void =>
+    this.#queue.postOnce('controller changed', async () => {
+      const { coordination } = this.#parts;
+      const stat = await coordination.exists(controllerNode.path, this.#controllerChanged);
+      // The node that this broker's own election created.
+      if (this.#active !== undefined && stat?.ephemeralOwner === coordination.sessionId) return;
+      await this.#standAgain();
+    });
 
   /** Somebody else holds the office, or nobody does. */
   async #standAgain(): Promise<void> {
@@ -210,7 +217,7 @@ export class Controller {
 
   #eventFailed(name: string, error: unknown): void {
     if (this.#isClosed) return;
-    if (error instanceof ControllerMovedError) this.#controllerChanged();
+    if (error instanceof ControllerMovedError) this.#queue.postOnce('controller moved', () => this.#standAgain());
     else this.#parts.logger.error('The controller could not deal with an event', { event: name, error });
   }
 }

@@ -24,14 +24,17 @@ export class TopicDeletion {
     this.#parts = parts;
   }
 
-  /** Marks the topics; `resume` begins. */
-  mark(topics: Iterable<string>): void {
+  /** Marks the topics; `resume` begins. With `areOfflineReplicasKnown` those with replicas that are offline wait from the start. */
+  mark(topics: Iterable<string>, options: { readonly areOfflineReplicasKnown?: boolean } = {}): void {
     const { context } = this.#parts;
     for (const name of topics) {
       const topic = context.topics.get(name);
       if (topic === undefined) continue;
       context.topicsToDelete.add(name);
-      if (this.#waitsForSomething(topic)) context.topicsIneligibleForDeletion.add(name);
+      const hasOffline = replicasIn(topic).some(({ partition, brokerId }) => !context.isReplicaOnline(partition, brokerId));
+      if (isBeingReassigned(topic) || (options.areOfflineReplicasKnown === true && hasOffline)) {
+        context.topicsIneligibleForDeletion.add(name);
+      }
     }
   }
 
@@ -74,15 +77,6 @@ export class TopicDeletion {
     if (startable.length > 0) await this.#begin(startable);
   }
 
-  #waitsForSomething(topic: TopicContext): boolean {
-    const isMoving = [...topic.partitions.values()].some(
-      ({ addingReplicas, removingReplicas }) => addingReplicas.length + removingReplicas.length > 0,
-    );
-    return (
-      isMoving || replicasIn(topic).some(({ partition, brokerId }) => !this.#parts.context.isReplicaOnline(partition, brokerId))
-    );
-  }
-
   async #begin(topics: readonly TopicContext[]): Promise<void> {
     const { context, requests, partitionStates, replicaStates } = this.#parts;
     const unseen = topics
@@ -121,6 +115,12 @@ export class TopicDeletion {
 
 function replicasIn(topic: TopicContext): Replica[] {
   return [...topic.partitions.values()].flatMap(replicasOf);
+}
+
+function isBeingReassigned(topic: TopicContext): boolean {
+  return [...topic.partitions.values()].some(
+    ({ addingReplicas, removingReplicas }) => addingReplicas.length + removingReplicas.length > 0,
+  );
 }
 
 /** Some replica has been told to delete and has not answered. */

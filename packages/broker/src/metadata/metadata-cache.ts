@@ -246,7 +246,8 @@ function changeTopic(
   };
 }
 
-export type MetadataListener = (current: MetadataSnapshot, previous: MetadataSnapshot) => void;
+/** `touched` are the topics that the update named; what became of them is in `current`. */
+export type MetadataListener = (current: MetadataSnapshot, previous: MetadataSnapshot, touched: ReadonlySet<string>) => void;
 
 export class MetadataCache {
   #current: MetadataSnapshot;
@@ -275,7 +276,8 @@ export class MetadataCache {
     const previous = this.#current;
     if (update.controllerEpoch < previous.controllerEpoch) return false;
     this.#current = previous.updated(update);
-    for (const listener of [...this.#listeners]) listener(this.#current, previous);
+    const touched = new Set([...update.topicStates, ...update.ungroupedPartitionStates].map(({ topicName }) => topicName));
+    for (const listener of [...this.#listeners]) listener(this.#current, previous, touched);
     return true;
   }
 

@@ -1,0 +1,324 @@
+// Controllers and brokers in memory, for the golden scripts in testdata. Brokers are registrations that answer every request
+// and write down what they were told.
+
+import {
+  brokerIdNode,
+  type Coordination,
+  configNode,
+  deleteTopicNode,
+  EmbeddedStore,
+  partitionStateNode,
+  topicNode,
+} from '@odradek/coordination';
+import {
+  errorCodes,
+  LeaderAndIsrRequest,
+  type Message,
+  type MessageDefinition,
+  StopReplicaRequest,
+  UpdateMetadataRequest,
+} from '@odradek/protocol';
+import { createLogger, SystemTimer, systemClock } from '@odradek/runtime';
+import { SimulatedDisk } from '@odradek/testing';
+import { createPersistentPaths, registerBroker } from '../broker-registration.ts';
+import type { BrokerChannel } from './broker-channel.ts';
+import { Controller } from './controller.ts';
+
+const logger = createLogger({ level: 'fatal' });
+
+interface ScenarioBroker {
+  readonly session: Coordination;
+  controller?: Controller;
+}
+
+export class ControllerScenario {
+  readonly #timer = new SystemTimer(systemClock);
+  readonly #store: EmbeddedStore;
+  /** Writes topics and wishes as admin tools do, and looks at the tree. */
+  readonly #admin: Coordination;
+  readonly #brokers = new Map<number, ScenarioBroker>();
+  /** Partitions that a broker has lost, as `broker/topic-partition`. */
+  readonly #failedLogs = new Set<string>();
+  readonly #uncleanTopics = new Set<string>();
+  #output: string[] = [];
+  #tree = new Map<string, string>();
+  #activity = 0;
+
+  private constructor(store: EmbeddedStore, admin: Coordination) {
+    this.#store = store;
+    this.#admin = admin;
+  }
+
+  static async open(): Promise<ControllerScenario> {
+    const timer = new SystemTimer(systemClock);
+    const store = await EmbeddedStore.open({
+      fileSystem: new SimulatedDisk(),
+      timer,
+      clock: systemClock,
+      logger,
+      directory: '/data',
+    });
+    const admin = await store.openSession();
+    await createPersistentPaths(admin);
+    const scenario = new ControllerScenario(store, admin);
+    scenario.#tree = await scenario.#readTree();
+    return scenario;
+  }
+
+  async close(): Promise<void> {
+    for (const { controller } of this.#brokers.values()) await controller?.close();
+    await this.#store.close();
+    this.#timer.close();
+  }
+
+  /** Carries out the commands, and tells all that came of them. */
+  async run(commands: readonly string[]): Promise<string> {
+    for (const command of commands) {
+      const [verb = '', ...parameters] = command.split(/\s+/);
+      await this.#carryOut(verb, parameters);
+      await this.#quiet();
+    }
+    const after = await this.#readTree();
+    const changes = treeChanges(this.#tree, after);
+    this.#tree = after;
+    return [...this.#output.splice(0), ...changes].join('\n') || 'nothing';
+  }
+
+  async #carryOut(verb: string, [first = '', ...rest]: readonly string[]): Promise<void> {
+    switch (verb) {
+      case 'broker':
+        return this.#startBroker(Number(first), rest[0] ?? null);
+      case 'controller':
+        return this.#startController(Number(first));
+      case 'die':
+        return this.#die(Number(first));
+      case 'create':
+        return void (await this.#admin.multi([
+          { type: 'create', path: configNode.path('topics', first), data: configNode.encode(new Map()) },
+          { type: 'create', path: topicNode.path(first), data: topicNode.encode(assignment(first, rest)) },
+        ]));
+      case 'grow': {
+        const { data } = await this.#admin.get(topicNode.path(first));
+        const before = topicNode.decode(first, data);
+        const replicas = new Map([...before.replicas, ...assignment(first, rest).replicas]);
+        return void (await this.#admin.set(topicNode.path(first), topicNode.encode({ ...before, replicas })));
+      }
+      case 'delete':
+        return void (await this.#admin.create(deleteTopicNode.path(first), null));
+      case 'unclean':
+        this.#uncleanTopics.add(first);
+        return;
+      case 'isr': {
+        const [topic = '', partition = ''] = first.split(/-(?=\d+$)/);
+        const path = partitionStateNode.path(topic, Number(partition));
+        const { data } = await this.#admin.get(path);
+        const isr = (rest[0] ?? '').split(',').map(Number);
+        return void (await this.#admin.set(path, partitionStateNode.encode({ ...partitionStateNode.decode(path, data), isr })));
+      }
+      case 'elect': {
+        const outcomes = await this.#active().electLeaders(
+          first === 'unclean' ? 'unclean' : 'preferred',
+          rest.length === 0 ? null : rest.map(partitionOf),
+        );
+        for (const { topic, partition, error } of outcomes)
+          this.#say(`elected ${topic}-${partition}: ${error?.codeName ?? 'done'}`);
+        return;
+      }
+      case 'shutdown': {
+        const stat = await this.#admin.exists(brokerIdNode.path(Number(first)));
+        const remaining = await this.#active().shutDownBroker(Number(first), stat?.czxid ?? -1);
+        this.#say(
+          `broker ${first} still leads: ${remaining.map(({ topic, partition }) => `${topic}-${partition}`).join(' ') || 'nothing'}`,
+        );
+        return;
+      }
+      case 'lose':
+        for (const partition of rest) this.#failedLogs.add(`${first}/${partition}`);
+        return void (await this.#admin.create(
+          '/log_dir_event_notification/log_dir_event_',
+          Buffer.from(`{"version":1,"broker":${first},"event":1}`),
+          {
+            sequential: true,
+          },
+        ));
+      default:
+        throw new Error(`unknown command ${verb}`);
+    }
+  }
+
+  async #startBroker(id: number, rack: string | null): Promise<void> {
+    const session = await this.#store.openSession();
+    this.#brokers.set(id, { session });
+    const endpoints = [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: `b${id}`, port: 9092 }];
+    await registerBroker(session, { id, rack, endpoints }, { clock: systemClock, logger });
+  }
+
+  async #startController(id: number): Promise<void> {
+    const broker = this.#brokers.get(id);
+    if (broker === undefined) throw new Error(`there is no broker ${id}`);
+    broker.controller = new Controller({
+      brokerId: id,
+      coordination: broker.session,
+      channel: this.#channel(),
+      clock: systemClock,
+      timer: this.#timer,
+      logger,
+      isUncleanElectionEnabled: (topic) => this.#uncleanTopics.has(topic),
+      isTopicDeletionEnabled: () => true,
+    });
+    await broker.controller.start();
+  }
+
+  async #die(id: number): Promise<void> {
+    const broker = this.#brokers.get(id);
+    if (broker === undefined) throw new Error(`there is no broker ${id}`);
+    this.#brokers.delete(id);
+    await this.#store.expireSession(broker.session.sessionId);
+  }
+
+  #active(): Controller {
+    const controller = [...this.#brokers.values()].find((broker) => broker.controller?.isActive === true)?.controller;
+    if (controller === undefined) throw new Error('there is no active controller');
+    return controller;
+  }
+
+  #channel(): BrokerChannel {
+    return {
+      send: async <Q extends MessageDefinition, A extends MessageDefinition>(
+        brokerId: number,
+        { request }: { readonly request: Q; readonly response: A },
+        body: Message<Q>,
+      ): Promise<Message<A>> => {
+        if (!this.#brokers.has(brokerId)) throw new Error(`broker ${brokerId} is gone`);
+        const answer = this.#take(brokerId, request, body);
+        return answer as Message<A>;
+      },
+    };
+  }
+
+  /** The definitions tell which request it is; the cast follows them. */
+  #take(brokerId: number, definition: MessageDefinition, body: unknown): unknown {
+    switch (definition) {
+      case LeaderAndIsrRequest: {
+        const request = body as LeaderAndIsrRequest;
+        for (const line of describeLeaderAndIsr(request)) this.#say(`→ ${brokerId} LeaderAndIsr ${line}`);
+        return {
+          errorCode: 0,
+          partitionErrors: [],
+          topics: request.topicStates.map(({ topicId, topicName, partitionStates }) => ({
+            topicId,
+            partitionErrors: partitionStates.map(({ partitionIndex }) => ({
+              topicName: '',
+              partitionIndex,
+              errorCode: this.#failedLogs.has(`${brokerId}/${topicName}-${partitionIndex}`) ? errorCodes.KAFKA_STORAGE_ERROR : 0,
+            })),
+          })),
+        };
+      }
+      case UpdateMetadataRequest:
+        this.#say(`→ ${brokerId} UpdateMetadata ${describeMetadata(body as UpdateMetadataRequest)}`);
+        return { errorCode: 0 };
+      case StopReplicaRequest: {
+        const request = body as StopReplicaRequest;
+        for (const line of describeStopReplica(request)) this.#say(`→ ${brokerId} StopReplica ${line}`);
+        return {
+          errorCode: 0,
+          partitionErrors: request.topicStates.flatMap(({ topicName, partitionStates }) =>
+            partitionStates.map(({ partitionIndex }) => ({ topicName, partitionIndex, errorCode: 0 })),
+          ),
+        };
+      }
+      default:
+        throw new Error(`${definition.name} is not a request of the controller`);
+    }
+  }
+
+  #say(line: string): void {
+    this.#activity++;
+    this.#output.push(line);
+  }
+
+  /** Until nothing has happened for some turns of the event loop. */
+  async #quiet(): Promise<void> {
+    for (let idle = 0, seen = -1; idle < 20; ) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const { czxid } = (await this.#admin.create('/turn_', null, { sequential: true, ephemeral: true })).stat;
+      // Each look is a transaction itself.
+      const activity = this.#activity + czxid;
+      idle = activity === seen + 1 ? idle + 1 : 0;
+      seen = activity;
+    }
+  }
+
+  async #readTree(): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    const look = async (path: string): Promise<void> => {
+      const { data } = await this.#admin.get(path);
+      found.set(path, data === null ? '' : data.toString());
+      const { names } = await this.#admin.children(path);
+      await Promise.all(
+        names.filter((name) => !name.startsWith('turn_')).map((name) => look(path === '/' ? `/${name}` : `${path}/${name}`)),
+      );
+    };
+    await look('/');
+    return found;
+  }
+}
+
+function partitionOf(text: string): { topic: string; partition: number } {
+  const [topic = '', partition = ''] = text.split(/-(?=\d+$)/);
+  return { topic, partition: Number(partition) };
+}
+
+/** `0=1,2 1=2,1` */
+function assignment(topic: string, parameters: readonly string[]): Parameters<typeof topicNode.encode>[0] {
+  const replicas = new Map(
+    parameters.map((parameter) => {
+      const [index, ids = ''] = parameter.split('=');
+      return [Number(index), ids.split(',').map(Number)];
+    }),
+  );
+  return { topicId: `id-of-${topic}`.padEnd(22, 'A'), replicas, addingReplicas: new Map(), removingReplicas: new Map() };
+}
+
+function list(ids: readonly number[]): string {
+  return `[${ids.join(',')}]`;
+}
+
+function describeLeaderAndIsr(request: LeaderAndIsrRequest): string[] {
+  return request.topicStates.flatMap(({ topicName, partitionStates }) =>
+    partitionStates.map((state) => {
+      const flags = [state.isNew ? ' new' : '', state.leaderRecoveryState === 1 ? ' recovering' : ''].join('');
+      return `${topicName}-${state.partitionIndex} leader ${state.leader} epoch ${state.leaderEpoch} isr ${list(state.isr)} of ${list(state.replicas)}${flags} (controller ${request.controllerId}, epoch ${request.controllerEpoch})`;
+    }),
+  );
+}
+
+function describeMetadata(request: UpdateMetadataRequest): string {
+  const partitions = request.topicStates.flatMap(({ topicName, partitionStates }) =>
+    partitionStates.map((state) => {
+      const offline = state.offlineReplicas.length > 0 ? ` offline ${list(state.offlineReplicas)}` : '';
+      return `${topicName}-${state.partitionIndex} leader ${state.leader} isr ${list(state.isr)}${offline}`;
+    }),
+  );
+  return [`brokers ${list(request.liveBrokers.map(({ id }) => id))}`, ...partitions].join('; ');
+}
+
+function describeStopReplica(request: StopReplicaRequest): string[] {
+  return request.topicStates.flatMap(({ topicName, partitionStates }) =>
+    partitionStates.map(
+      (state) => `${topicName}-${state.partitionIndex} epoch ${state.leaderEpoch}${state.deletePartition ? ' delete' : ''}`,
+    ),
+  );
+}
+
+/** Created, changed and deleted nodes, in the order of their paths. Times are left out. */
+function treeChanges(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
+  return paths.flatMap((path) => {
+    const [was, is] = [before.get(path), after.get(path)].map((data) => data?.replace(/"timestamp":"\d+"/, '"timestamp":"…"'));
+    if (was === is && before.get(path) === after.get(path)) return [];
+    if (is === undefined) return [`- ${path}`];
+    return [`${was === undefined ? '+' : '±'} ${path}${is === '' ? '' : ` ${is}`}`];
+  });
+}
