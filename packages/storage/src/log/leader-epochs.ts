@@ -1,0 +1,128 @@
+// Which leader epoch begins at which offset, and the file that says so. It is what a follower asks to find where its log parts
+// from the leader's (KIP-101, KIP-279).
+//
+//   leader-epoch-checkpoint    0               version
+//                              2               number of lines
+//                              0 0             epoch, start offset
+//                              3 1042
+//
+// Both columns ascend strictly.
+
+import type { FileSystem } from '@odradek/runtime';
+import { parseCheckpoint, printCheckpoint } from '../manager/checkpoint-file.ts';
+
+export interface EpochEntry {
+  readonly epoch: number;
+  readonly startOffset: number;
+}
+
+export interface EpochEnd {
+  /** -1: nothing is known of the epoch. */
+  readonly leaderEpoch: number;
+  readonly endOffset: number;
+}
+
+export const unknownEpochEnd: EpochEnd = { leaderEpoch: -1, endOffset: -1 };
+
+export class LeaderEpochs {
+  readonly #fileSystem: FileSystem;
+  readonly #path: string;
+  #entries: EpochEntry[];
+  /** The file says something else than `#entries`. It is written with the first record of an epoch, and when the log is flushed. */
+  #isDirty = false;
+
+  constructor(fileSystem: FileSystem, path: string, isNew: boolean) {
+    this.#fileSystem = fileSystem;
+    this.#path = path;
+    this.#entries = isNew || fileSystem.statSync(path) === undefined ? [] : readEntries(fileSystem, path);
+  }
+
+  get entries(): readonly EpochEntry[] {
+    return this.#entries;
+  }
+
+  get latest(): EpochEntry | undefined {
+    return this.#entries.at(-1);
+  }
+
+  get isDirty(): boolean {
+    return this.#isDirty;
+  }
+
+  /** Epochs that began at or after the offset did not leave a record; the new one takes their place. */
+  assign(epoch: number, startOffset: number): void {
+    const last = this.latest;
+    if (last !== undefined && epoch <= last.epoch && startOffset >= last.startOffset) return;
+    this.#entries = this.#entries.filter((entry) => entry.epoch < epoch && entry.startOffset < startOffset);
+    this.#entries.push({ epoch, startOffset });
+    this.#isDirty = true;
+  }
+
+  /** Where the epoch ends: the largest epoch that is not above it, and the start of the next, or the log's end for the last. */
+  endOffsetFor(epoch: number, logEndOffset: number): EpochEnd {
+    const last = this.latest;
+    if (last === undefined || epoch < 0) return unknownEpochEnd;
+    if (epoch === last.epoch) return { leaderEpoch: epoch, endOffset: logEndOffset };
+    // An epoch after all that are known says nothing about where it might end.
+    if (epoch > last.epoch) return unknownEpochEnd;
+    const next = this.#entries.findIndex((entry) => entry.epoch > epoch);
+    const following = this.#entries[next];
+    const floor = this.#entries[next - 1];
+    if (following === undefined) return unknownEpochEnd;
+    // Before the first known epoch the log holds nothing of the asked one; it ends where the first begins.
+    return { leaderEpoch: floor?.epoch ?? epoch, endOffset: following.startOffset };
+  }
+
+  /** The epoch of the record at the offset; undefined where it is not known. */
+  epochAt(offset: number): number | undefined {
+    return this.#entries.findLast((entry) => entry.startOffset <= offset)?.epoch;
+  }
+
+  /** Forgets what begins at or after the offset. */
+  truncateFromEnd(endOffset: number): void {
+    if (endOffset < 0 || (this.latest?.startOffset ?? -1) < endOffset) return;
+    this.#entries = this.#entries.filter((entry) => entry.startOffset < endOffset);
+    this.#isDirty = true;
+  }
+
+  /** The log begins later now. The epoch in which the new start lies begins there. */
+  truncateFromStart(startOffset: number): void {
+    const containing = this.#entries.findLast((entry) => entry.startOffset <= startOffset);
+    if (containing === undefined || containing.startOffset === startOffset) {
+      const kept = this.#entries.filter((entry) => entry.startOffset >= startOffset);
+      if (kept.length === this.#entries.length) return;
+      this.#entries = kept;
+    } else {
+      this.#entries = [
+        { epoch: containing.epoch, startOffset },
+        ...this.#entries.filter((entry) => entry.startOffset > startOffset),
+      ];
+    }
+    this.#isDirty = true;
+  }
+
+  clear(): void {
+    if (this.#entries.length === 0) return;
+    this.#entries = [];
+    this.#isDirty = true;
+  }
+
+  /** Writes the file where it is not as it should be. */
+  write(): void {
+    if (!this.#isDirty) return;
+    this.#fileSystem.replaceFileSync(this.#path, this.#text());
+    this.#isDirty = false;
+  }
+
+  #text(): string {
+    return printCheckpoint(this.#entries.map(({ epoch, startOffset }) => `${epoch} ${startOffset}`));
+  }
+}
+
+function readEntries(fileSystem: FileSystem, path: string): EpochEntry[] {
+  return parseCheckpoint(fileSystem.readFileSync(path).toString('utf8'), path).map((line) => {
+    const match = /^(\d+) (\d+)$/.exec(line);
+    if (match === null) throw new Error(`${path} has a line that is not an epoch and an offset: ${line}`);
+    return { epoch: Number(match[1]), startOffset: Number(match[2]) };
+  });
+}

@@ -1,0 +1,41 @@
+// The names of the files and folders of a log, as Kafka has them.
+//
+//   topic-0/00000000000000000000.log        records; the number is the segment's base offset, in 20 digits
+//           00000000000000000000.index      offset → position
+//           00000000000000000000.timeindex  timestamp → offset
+//           00000000000000000000.txnindex   aborted transactions; only where there are any
+//           00000000000000000042.snapshot   producer states before that offset
+//           leader-epoch-checkpoint         leader epoch → start offset
+//           partition.metadata              the topic's id
+//   topic-0.<32 hex digits>-delete          a log that will be removed after file.delete.delay.ms
+//   topic-0.<32 hex digits>-future          a log that is moving here from another directory
+//   topic-0.<32 hex digits>-stray           a log that no topic claims
+//   *.deleted *.cleaned *.swap              files of a segment in the middle of being replaced or removed
+
+export const suffix = {
+  records: '.log',
+  offsetIndex: '.index',
+  timeIndex: '.timeindex',
+  transactionIndex: '.txnindex',
+  snapshot: '.snapshot',
+  deleted: '.deleted',
+  cleaned: '.cleaned',
+  swap: '.swap',
+} as const;
+
+export const leaderEpochFile = 'leader-epoch-checkpoint';
+export const partitionMetadataFile = 'partition.metadata';
+
+/** Folders that are not the log of a partition, though their names begin like one. */
+export const randomFolderSuffixes = /-(delete|future|stray)$/;
+
+export function segmentFileName(baseOffset: number, ending: string): string {
+  return `${String(baseOffset).padStart(20, '0')}${ending}`;
+}
+
+/** The offset in a segment file's name; undefined for any other file. */
+export function offsetOfFileName(name: string, ending: string): number | undefined {
+  if (!name.endsWith(ending)) return undefined;
+  const digits = name.slice(0, -ending.length);
+  return /^\d{20}$/.test(digits) ? Number(digits) : undefined;
+}

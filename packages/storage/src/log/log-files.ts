@@ -1,0 +1,174 @@
+// The folder of one log: makes and removes the files of its segments and its snapshots, and knows what all logs share.
+
+import type { Clock, FileSystem, Logger, Random, Timer } from '@odradek/runtime';
+import type { FilePool } from './file-pool.ts';
+import type { LogConfig } from './log-config.ts';
+import { offsetOfFileName, segmentFileName, suffix } from './log-file-names.ts';
+import { LogSegment } from './log-segment.ts';
+import type { LogSegments } from './log-segments.ts';
+import { replayProducers } from './producer-replay.ts';
+import { CorruptSnapshotError, decodeSnapshot, encodeSnapshot } from './producer-snapshot.ts';
+import type { ProducerStates } from './producer-states.ts';
+import type { TailBudget } from './tail-cache.ts';
+import type { WriteScheduler } from './write-scheduler.ts';
+
+/** What all logs of a broker share. */
+export interface LogWorld {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly fileSystem: FileSystem;
+  readonly pool: FilePool;
+  readonly writes: WriteScheduler;
+  readonly tailBudget: TailBudget;
+}
+
+export class LogFiles {
+  #path: string;
+  readonly #world: LogWorld;
+  /** The snapshots in the folder, ascending. */
+  #snapshots: number[];
+
+  constructor(path: string, world: LogWorld, snapshots: readonly number[]) {
+    this.#path = path;
+    this.#world = world;
+    this.#snapshots = [...snapshots].sort((a, b) => a - b);
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  get clock(): Clock {
+    return this.#world.clock;
+  }
+
+  get random(): Random {
+    return this.#world.random;
+  }
+
+  get writes(): WriteScheduler {
+    return this.#world.writes;
+  }
+
+  get tailBudget(): TailBudget {
+    return this.#world.tailBudget;
+  }
+
+  get snapshots(): readonly number[] {
+    return this.#snapshots;
+  }
+
+  /** Its files are made when there is something to put into them. */
+  createSegment(baseOffset: number, config: LogConfig): LogSegment {
+    return new LogSegment(this.#world.pool, this.#path, {
+      baseOffset,
+      maxIndexBytes: config.segmentIndexBytes,
+      indexIntervalBytes: config.indexIntervalBytes,
+      isNew: true,
+      sizeBytes: 0,
+      createdMs: this.#world.clock.wallTimeMs(),
+    });
+  }
+
+  openSegment(baseOffset: number, sizeBytes: number, createdMs: number, config: LogConfig): LogSegment {
+    return new LogSegment(this.#world.pool, this.#path, {
+      baseOffset,
+      maxIndexBytes: config.segmentIndexBytes,
+      indexIntervalBytes: config.indexIntervalBytes,
+      isNew: false,
+      sizeBytes,
+      createdMs,
+    });
+  }
+
+  /** Renames the segments' files to `*.deleted` and removes them later; readers that have them open go on. */
+  removeSegments(segments: readonly LogSegment[], delayMs: number): void {
+    const { fileSystem, timer, logger } = this.#world;
+    const doomed: string[] = [];
+    for (const segment of segments) {
+      segment.close();
+      for (const ending of [suffix.records, suffix.offsetIndex, suffix.timeIndex, suffix.transactionIndex]) {
+        const path = this.#file(segment.baseOffset, ending);
+        if (fileSystem.statSync(path) === undefined) continue;
+        fileSystem.renameSync(path, `${path}${suffix.deleted}`);
+        doomed.push(`${path}${suffix.deleted}`);
+      }
+      // The snapshot at its base is of use only to a recovery of this segment.
+      if (segment !== segments.at(-1) || delayMs > 0) doomed.push(...this.#dropSnapshot(segment.baseOffset));
+    }
+    const remove = (): void => {
+      for (const path of doomed) {
+        fileSystem.remove(path).catch((error: unknown) => logger.warn('A deleted file could not be removed', { path, error }));
+      }
+    };
+    if (delayMs <= 0) remove();
+    else timer.schedule(delayMs, remove);
+  }
+
+  #dropSnapshot(offset: number): string[] {
+    if (!this.#snapshots.includes(offset)) return [];
+    this.#snapshots = this.#snapshots.filter((each) => each !== offset);
+    const path = this.#file(offset, suffix.snapshot);
+    this.#world.fileSystem.renameSync(path, `${path}${suffix.deleted}`);
+    return [`${path}${suffix.deleted}`];
+  }
+
+  writeSnapshot(states: ProducerStates, offset: number): void {
+    if (this.#snapshots.includes(offset)) return;
+    const path = this.#file(offset, suffix.snapshot);
+    // Not forced to the device: its checksum tells whether it is whole, and the log can be read instead.
+    const file = this.#world.fileSystem.openSync(path, 'truncate');
+    try {
+      file.writeSync([encodeSnapshot(states.states())], 0);
+    } finally {
+      file.closeSync();
+    }
+    this.#snapshots.push(offset);
+    this.#snapshots.sort((a, b) => a - b);
+  }
+
+  removeSnapshotsFrom(offset: number): void {
+    for (const each of this.#snapshots.filter((snapshot) => snapshot >= offset)) {
+      this.#world.fileSystem.removeSync(this.#file(each, suffix.snapshot));
+    }
+    this.#snapshots = this.#snapshots.filter((snapshot) => snapshot < offset);
+  }
+
+  /** Brings producer states to what the log before `endOffset` says: from the latest snapshot that is whole, and the batches after it. */
+  loadProducerStates(
+    states: ProducerStates,
+    segments: LogSegments,
+    logStartOffset: number,
+    endOffset: number,
+    config: LogConfig,
+  ): void {
+    const { clock, logger, fileSystem } = this.#world;
+    states.clear();
+    let from = logStartOffset;
+    for (const offset of this.#snapshots.filter((each) => each <= endOffset && each >= logStartOffset).reverse()) {
+      const path = this.#file(offset, suffix.snapshot);
+      try {
+        const loaded = decodeSnapshot(fileSystem.readFileSync(path), path);
+        states.restore(loaded, offset, clock.wallTimeMs(), config.producerIdExpirationMs);
+        from = offset;
+        break;
+      } catch (error) {
+        if (!(error instanceof CorruptSnapshotError)) throw error;
+        logger.warn('A producer snapshot is damaged; an older one is used', { path, error });
+        this.removeSnapshotsFrom(offset);
+      }
+    }
+    replayProducers(states, segments, from, endOffset);
+    states.advanceTo(endOffset);
+  }
+
+  #file(offset: number, ending: string): string {
+    return `${this.#path}/${segmentFileName(offset, ending)}`;
+  }
+}
+
+export function snapshotsAmong(names: readonly string[]): number[] {
+  return names.flatMap((name) => offsetOfFileName(name, suffix.snapshot) ?? []);
+}

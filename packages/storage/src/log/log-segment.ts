@@ -1,0 +1,282 @@
+// One segment: a records file and its indexes, which grow together. What is appended is staged first; `write` hands all that is
+// staged to the disk at once.
+//
+//   baseOffset <= the offsets in it < nextOffset; relative offsets fit into an int32
+
+import { type Batch, batchAt, batchSizeAt } from '@odradek/protocol';
+import type { FilePool } from './file-pool.ts';
+import { segmentFileName, suffix } from './log-file-names.ts';
+import { OffsetIndex, type OffsetPosition } from './offset-index.ts';
+import { type BatchPosition, RecordsFile } from './records-file.ts';
+import { TimeIndex, type TimestampOffset } from './time-index.ts';
+import { TransactionIndex } from './transaction-index.ts';
+
+/** The largest distance of an offset from the segment's base that its indexes can hold. */
+const maxRelativeOffset = 0x7fffffff;
+
+export interface SegmentOptions {
+  readonly baseOffset: number;
+  readonly maxIndexBytes: number;
+  readonly indexIntervalBytes: number;
+  /** Nothing of the segment is on disk yet. */
+  readonly isNew: boolean;
+  readonly sizeBytes: number;
+  readonly createdMs: number;
+}
+
+export class LogSegment {
+  readonly baseOffset: number;
+  readonly records: RecordsFile;
+  readonly offsetIndex: OffsetIndex;
+  readonly timeIndex: TimeIndex;
+  readonly transactionIndex: TransactionIndex;
+  /** `index.interval.bytes`; a change counts from now on. */
+  indexIntervalBytes: number;
+  readonly createdMs: number;
+  /** The largest timestamp and the batch that has it; undefined until it is asked for or something is appended. */
+  #maxTimestamp: TimestampOffset | undefined;
+  /** The timestamp of the first batch, by which the segment's age counts; undefined: not read yet, or there is none. */
+  #firstTimestamp: number | undefined;
+  #bytesSinceIndexEntry = 0;
+  #staged: Buffer[] = [];
+  #stagedBytes = 0;
+  /** Where the last read ended: sequential readers go on from here without a search. */
+  #lastRead: OffsetPosition | undefined;
+
+  constructor(pool: FilePool, directory: string, options: SegmentOptions) {
+    const { baseOffset, isNew, maxIndexBytes: maxBytes } = options;
+    const path = (ending: string): string => `${directory}/${segmentFileName(baseOffset, ending)}`;
+    this.baseOffset = baseOffset;
+    this.createdMs = options.createdMs;
+    this.indexIntervalBytes = options.indexIntervalBytes;
+    this.records = new RecordsFile(pool, path(suffix.records), options.sizeBytes);
+    this.offsetIndex = new OffsetIndex(pool, path(suffix.offsetIndex), { baseOffset, maxBytes, isNew });
+    this.timeIndex = new TimeIndex(pool, path(suffix.timeIndex), { baseOffset, maxBytes, isNew });
+    this.transactionIndex = new TransactionIndex(pool, path(suffix.transactionIndex), isNew);
+    if (isNew) this.#maxTimestamp = { timestamp: -1, offset: baseOffset };
+  }
+
+  /** With what is staged. */
+  get sizeBytes(): number {
+    return this.records.sizeBytes + this.#stagedBytes;
+  }
+
+  get writtenBytes(): number {
+    return this.records.sizeBytes;
+  }
+
+  get hasStaged(): boolean {
+    return this.#stagedBytes > 0;
+  }
+
+  /** The largest timestamp, and the last offset of the batch that has it. */
+  get maxTimestamp(): TimestampOffset {
+    this.#maxTimestamp ??= this.#readMaxTimestamp();
+    return this.#maxTimestamp;
+  }
+
+  /** undefined: the segment is empty. */
+  get firstTimestamp(): number | undefined {
+    if (this.#firstTimestamp === undefined && this.records.sizeBytes > 0) {
+      const [first] = this.records.headersFrom(0);
+      if (first !== undefined && first.batch.maxTimestamp >= 0) this.#firstTimestamp = first.batch.maxTimestamp;
+    }
+    return this.#firstTimestamp;
+  }
+
+  canHold(lastOffset: number): boolean {
+    return lastOffset - this.baseOffset <= maxRelativeOffset;
+  }
+
+  get areIndexesFull(): boolean {
+    return this.offsetIndex.isFull || this.timeIndex.isFull;
+  }
+
+  /** Takes a batch that `write` will hand to the disk. */
+  stage(bytes: Buffer, lastOffset: number, maxTimestamp: number): void {
+    const position = this.sizeBytes;
+    this.#staged.push(bytes);
+    this.#stagedBytes += bytes.length;
+    this.recordAppended(position, bytes.length, lastOffset, maxTimestamp);
+  }
+
+  /** Keeps indexes and timestamps up with a batch that stands, or will stand, at the position. */
+  recordAppended(position: number, sizeBytes: number, lastOffset: number, maxTimestamp: number): void {
+    if (position === 0 && maxTimestamp >= 0) this.#firstTimestamp = maxTimestamp;
+    if (maxTimestamp > this.maxTimestamp.timestamp) this.#maxTimestamp = { timestamp: maxTimestamp, offset: lastOffset };
+    if (this.#bytesSinceIndexEntry > this.indexIntervalBytes) {
+      this.offsetIndex.append(lastOffset, position);
+      this.timeIndex.maybeAppend(this.maxTimestamp.timestamp, this.maxTimestamp.offset);
+      this.#bytesSinceIndexEntry = 0;
+    }
+    this.#bytesSinceIndexEntry += sizeBytes;
+  }
+
+  /** Hands what is staged to the disk in one write. When it throws, nothing of it is in the file. */
+  write(): void {
+    const staged = this.#staged;
+    const sizeBytes = this.#stagedBytes;
+    if (sizeBytes === 0) return;
+    this.#staged = [];
+    this.#stagedBytes = 0;
+    this.records.append(staged, sizeBytes);
+  }
+
+  /** Where the batch that contains the offset, or the next after it, begins. undefined: the segment ends before it. */
+  positionOf(offset: number): BatchPosition | undefined {
+    for (const found of this.records.headersFrom(this.searchStart(offset))) {
+      if (found.batch.lastOffset >= offset) return found;
+    }
+    return undefined;
+  }
+
+  /** A position at or before the batch with the offset, where a batch begins. */
+  searchStart(offset: number): number {
+    const last = this.#lastRead;
+    return last !== undefined && last.offset === offset ? last.position : this.offsetIndex.lookup(offset).position;
+  }
+
+  /** A read ended before this offset, which stands at this position. */
+  rememberRead(offset: number, position: number): void {
+    this.#lastRead = { offset, position };
+  }
+
+  /** The batch with the first record whose timestamp is at least the given one may be here or later; undefined: not in this segment. */
+  *batchesFromTimestamp(timestamp: number): Generator<Batch, void, undefined> {
+    const start = this.offsetIndex.lookup(this.timeIndex.lookup(timestamp).offset).position;
+    for (const { batch, position, sizeBytes } of this.records.headersFrom(start)) {
+      if (batch.maxTimestamp >= timestamp) yield this.records.batchAt(position, sizeBytes);
+    }
+  }
+
+  /** Drops everything from the offset on. Answers the number of bytes dropped. */
+  truncateTo(offset: number): number {
+    this.#lastRead = undefined;
+    const found = this.positionOf(offset);
+    const before = this.records.sizeBytes;
+    this.records.truncate(found?.position ?? before);
+    this.offsetIndex.truncateTo(offset);
+    this.timeIndex.truncateTo(offset);
+    this.transactionIndex.truncateTo(offset);
+    this.#bytesSinceIndexEntry = 0;
+    this.#maxTimestamp = undefined;
+    if (this.records.sizeBytes === 0) {
+      this.#firstTimestamp = undefined;
+      this.#maxTimestamp = { timestamp: -1, offset: this.baseOffset };
+    }
+    return before - this.records.sizeBytes;
+  }
+
+  /** Forgets what is staged: it could not be written. */
+  dropStaged(): void {
+    this.#staged = [];
+    this.#stagedBytes = 0;
+  }
+
+  /** The segment will not grow any more: its time index gets its last entry. */
+  seal(): void {
+    if (this.records.sizeBytes > 0) {
+      const { timestamp, offset } = this.maxTimestamp;
+      this.timeIndex.maybeAppend(timestamp, offset, true);
+    }
+  }
+
+  /** Puts the indexes on disk, as they are known so far. */
+  writeIndexes(): void {
+    if (this.records.sizeBytes === 0) return;
+    this.offsetIndex.write();
+    this.timeIndex.write();
+  }
+
+  /** Looks for the end of the log in the last segment: the offset after its last batch. */
+  readNextOffset(): number {
+    let next = this.baseOffset;
+    const last = this.offsetIndex.lastEntry;
+    for (const { batch } of this.records.headersFrom(last?.position ?? 0)) next = batch.lastOffset + 1;
+    return next;
+  }
+
+  /**
+   * Scans the segment after a crash: the first batch that is damaged, and all that follows, is cut off; the indexes are made anew.
+   * `visit` sees each good batch. Answers the bytes that were cut off.
+   */
+  recover(maxMessageBytes: number, visit: (batch: Batch) => void): number {
+    this.offsetIndex.reset();
+    this.timeIndex.reset();
+    this.transactionIndex.reset();
+    this.#bytesSinceIndexEntry = 0;
+    this.#maxTimestamp = { timestamp: -1, offset: this.baseOffset };
+    this.#firstTimestamp = undefined;
+    let valid = 0;
+    let nextOffset = this.baseOffset;
+    for (const batch of this.#wholeBatches(maxMessageBytes)) {
+      if (batch.baseOffset < nextOffset || !this.canHold(batch.lastOffset)) break;
+      visit(batch);
+      this.recordAppended(valid, batch.sizeInBytes, batch.lastOffset, batch.maxTimestamp);
+      valid += batch.sizeInBytes;
+      nextOffset = batch.lastOffset + 1;
+    }
+    const cut = this.records.sizeBytes - valid;
+    this.records.truncate(valid);
+    this.seal();
+    return cut;
+  }
+
+  /** Batches with a right checksum, up to the first that is not. */
+  *#wholeBatches(maxMessageBytes: number): Generator<Batch, void, undefined> {
+    const { records } = this;
+    let window = Buffer.allocUnsafeSlow(
+      Math.min(records.sizeBytes, Math.max(1024 * 1024, Math.min(maxMessageBytes, 8 * 1024 * 1024))),
+    );
+    let start = 0;
+    for (let at = 0; at < records.sizeBytes; ) {
+      start = at;
+      const end = records.readSync(window, 0, Math.min(window.length, records.sizeBytes - at), at);
+      let taken = 0;
+      try {
+        for (let size = 0; (size = batchSizeAt(window, taken, end)) > 0; taken += size) {
+          const batch = batchAt(window, taken);
+          if (!batch.isCrcValid()) return;
+          yield batch;
+        }
+      } catch {
+        return; // No batch can begin like this: here is where the damage is.
+      }
+      at = start + taken;
+      if (taken > 0) continue;
+      // Not one whole batch in the window: it is larger than that, or cut off.
+      const needed = end >= 12 ? window.readInt32BE(8) + 12 : 0;
+      if (needed <= window.length || needed > records.sizeBytes - at) return;
+      window = Buffer.allocUnsafeSlow(needed);
+    }
+  }
+
+  #readMaxTimestamp(): TimestampOffset {
+    let max = this.timeIndex.lastEntry ?? { timestamp: -1, offset: this.baseOffset };
+    const start = this.offsetIndex.lookup(max.offset).position;
+    for (const { batch } of this.records.headersFrom(start)) {
+      if (batch.maxTimestamp > max.timestamp) max = { timestamp: batch.maxTimestamp, offset: batch.lastOffset };
+    }
+    return max;
+  }
+
+  flush(): Promise<void> {
+    this.writeIndexes();
+    return this.records.flush();
+  }
+
+  /** The segment's files are called otherwise now. */
+  renamed(directory: string, extra = ''): void {
+    const path = (ending: string): string => `${directory}/${segmentFileName(this.baseOffset, ending)}${extra}`;
+    this.records.renamed(path(suffix.records));
+    this.offsetIndex.renamed(path(suffix.offsetIndex));
+    this.timeIndex.renamed(path(suffix.timeIndex));
+    this.transactionIndex.renamed(path(suffix.transactionIndex));
+  }
+
+  close(): void {
+    this.records.close();
+    this.offsetIndex.close();
+    this.timeIndex.close();
+  }
+}

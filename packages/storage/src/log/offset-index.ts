@@ -1,0 +1,65 @@
+// The offset index of a segment: from an offset to where to begin looking for it.
+//
+//   entry, 8 bytes   0  int32  offset of the last record of a batch, relative to the segment's base offset
+//                    4  int32  position of that batch in the records file
+//
+// An entry is added when `index.interval.bytes` have passed since the last. Offsets and positions ascend.
+
+import type { FilePool } from './file-pool.ts';
+import { countBeforeZeros, IndexFile } from './index-file.ts';
+
+export interface OffsetPosition {
+  readonly offset: number;
+  readonly position: number;
+}
+
+const entryBytes = 8;
+
+export class OffsetIndex extends IndexFile {
+  constructor(pool: FilePool, path: string, options: { baseOffset: number; maxBytes: number; isNew: boolean }) {
+    super(pool, path, { ...options, entryBytes });
+  }
+
+  protected override countEntries(entryCount: number, entryAt: (index: number) => Buffer): number {
+    // A first entry may have the relative offset 0, but its position is not 0 then: an entry comes after some bytes.
+    return countBeforeZeros(entryCount, (index) => {
+      const entry = entryAt(index);
+      return entry.readInt32BE(0) === 0 && entry.readInt32BE(4) === 0;
+    });
+  }
+
+  append(offset: number, position: number): void {
+    const entry = this.addEntry();
+    entry.writeInt32BE(offset - this.baseOffset, 0);
+    entry.writeInt32BE(position, 4);
+  }
+
+  /** The last entry at or before the offset; the segment's beginning where there is none. */
+  lookup(offset: number): OffsetPosition {
+    const relative = offset - this.baseOffset;
+    const index = this.lastWhere((entry) => entry.readInt32BE(0) <= relative);
+    return index < 0 ? { offset: this.baseOffset, position: 0 } : this.at(index);
+  }
+
+  at(index: number): OffsetPosition {
+    const entry = this.entryAt(index);
+    return { offset: this.baseOffset + entry.readInt32BE(0), position: entry.readInt32BE(4) };
+  }
+
+  get lastEntry(): OffsetPosition | undefined {
+    return this.entryCount === 0 ? undefined : this.at(this.entryCount - 1);
+  }
+
+  /** Drops the entries at and after the offset. */
+  truncateTo(offset: number): void {
+    const relative = offset - this.baseOffset;
+    this.keep(this.lastWhere((entry) => entry.readInt32BE(0) < relative) + 1);
+  }
+
+  /** False where the file cannot be the index of a segment of that size. */
+  isSane(segmentBytes: number): boolean {
+    if (!this.hasWholeEntries) return false;
+    const last = this.lastEntry;
+    return last === undefined || (last.offset >= this.baseOffset && last.position < segmentBytes);
+  }
+}

@@ -1,0 +1,123 @@
+// One log directory: held by this process alone, with the checkpoints of its logs, and offline from the first fault of its disk on.
+//
+//   log.dirs/  .lock                              held by the process that uses the directory
+//              meta.properties                    whose it is
+//              .kafka_cleanshutdown               only after an orderly stop
+//              recovery-point-offset-checkpoint   what is on the device, by partition
+//              replication-offset-checkpoint      high watermarks
+//              log-start-offset-checkpoint        log start offsets that are not the base of a segment
+//              topic-0/ …                         one folder for each log
+
+import { type DirectoryLock, type FileSystem, parseProperties } from '@odradek/runtime';
+import { type OffsetCheckpoint, printOffsets, readOffsets } from './checkpoint-file.ts';
+
+export const checkpointFiles = {
+  recoveryPoint: 'recovery-point-offset-checkpoint',
+  highWatermark: 'replication-offset-checkpoint',
+  logStartOffset: 'log-start-offset-checkpoint',
+} as const;
+export type CheckpointName = keyof typeof checkpointFiles;
+
+const metaPropertiesFile = 'meta.properties';
+const cleanShutdownFile = '.kafka_cleanshutdown';
+
+/** The directory belongs to someone else, or its description makes no sense. The message is for whoever starts the broker. */
+export class InvalidLogDirectoryError extends Error {
+  override readonly name = 'InvalidLogDirectoryError';
+}
+
+export class LogDirectory {
+  readonly path: string;
+  readonly #fileSystem: FileSystem;
+  readonly #onFailure: (directory: LogDirectory, error: unknown) => void;
+  #lock: DirectoryLock | undefined;
+  #isOnline = true;
+
+  constructor(path: string, fileSystem: FileSystem, onFailure: (directory: LogDirectory, error: unknown) => void) {
+    this.path = path;
+    this.#fileSystem = fileSystem;
+    this.#onFailure = onFailure;
+  }
+
+  get isOnline(): boolean {
+    return this.#isOnline;
+  }
+
+  /** The disk has a fault. From now on nothing is read from it or written to it. */
+  fail(error: unknown): void {
+    if (!this.#isOnline) return;
+    this.#isOnline = false;
+    this.#onFailure(this, error);
+  }
+
+  /** Makes the directory if it is not there, and takes it. Throws when another process holds it, or the disk refuses. */
+  open(): void {
+    this.#fileSystem.makeDirectorySync(this.path);
+    this.#lock = this.#fileSystem.lockDirectorySync(this.path);
+  }
+
+  release(): void {
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  /**
+   * Reads whose directory it is; writes it down in a new one. Throws InvalidLogDirectoryError when it belongs to another broker or
+   * cluster.
+   */
+  claim(brokerId: number, clusterId: string): void {
+    const owner = this.readOwner();
+    if (owner === undefined) {
+      this.#fileSystem.replaceFileSync(
+        `${this.path}/${metaPropertiesFile}`,
+        `#\n#\nbroker.id=${brokerId}\nversion=0\ncluster.id=${clusterId}\n`,
+      );
+      return;
+    }
+    if (owner.brokerId !== undefined && owner.brokerId !== brokerId) {
+      throw new InvalidLogDirectoryError(
+        `The log directory ${this.path} belongs to broker ${owner.brokerId}, but this is broker ${brokerId}.`,
+      );
+    }
+    if (owner.clusterId !== undefined && owner.clusterId !== clusterId) {
+      throw new InvalidLogDirectoryError(
+        `The log directory ${this.path} belongs to the cluster ${owner.clusterId}, but this broker is in the cluster ${clusterId}.`,
+      );
+    }
+  }
+
+  /** undefined: nobody has used the directory yet. */
+  readOwner(): { readonly brokerId: number | undefined; readonly clusterId: string | undefined } | undefined {
+    const path = `${this.path}/${metaPropertiesFile}`;
+    if (this.#fileSystem.statSync(path) === undefined) return undefined;
+    const properties = parseProperties(this.#fileSystem.readFileSync(path).toString('utf8'));
+    const version = properties.get('version');
+    if (version !== '0' && version !== '1') {
+      throw new InvalidLogDirectoryError(`${path} has the version ${version ?? 'of nothing'}, but should have 0 or 1.`);
+    }
+    const id = properties.get('broker.id') ?? properties.get('node.id');
+    if (id !== undefined && !/^-?\d+$/.test(id)) throw new InvalidLogDirectoryError(`${path} names the broker "${id}".`);
+    return { brokerId: id === undefined ? undefined : Number(id), clusterId: properties.get('cluster.id') };
+  }
+
+  /** Whether the broker stopped in order. The mark is taken away, since from now on it might not. */
+  takeCleanShutdownMark(): boolean {
+    const path = `${this.path}/${cleanShutdownFile}`;
+    if (this.#fileSystem.statSync(path) === undefined) return false;
+    this.#fileSystem.removeSync(path);
+    return true;
+  }
+
+  /** Only after everything else is on the device. */
+  putCleanShutdownMark(): void {
+    this.#fileSystem.replaceFileSync(`${this.path}/${cleanShutdownFile}`, '{"version":0,"brokerEpoch":-1}');
+  }
+
+  readCheckpoint(name: CheckpointName): Map<string, number> {
+    return readOffsets(this.#fileSystem, `${this.path}/${checkpointFiles[name]}`);
+  }
+
+  writeCheckpoint(name: CheckpointName, offsets: Iterable<OffsetCheckpoint>): Promise<void> {
+    return this.#fileSystem.replaceFile(`${this.path}/${checkpointFiles[name]}`, printOffsets(offsets));
+  }
+}
