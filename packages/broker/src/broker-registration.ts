@@ -12,8 +12,8 @@ import {
   persistentPaths,
 } from '@odradek/coordination';
 import type { Clock, Logger, Random } from '@odradek/runtime';
-import { randomUuid } from './controller/random-uuid.ts';
 import type { BrokerEndpoint } from './metadata/metadata-cache.ts';
+import { randomUuid } from './metadata/random-uuid.ts';
 
 /** Folders that Apache Kafka 3.9 does not have. */
 const ownPaths = [configEntitiesNode.path('groups'), configEntitiesNode.path('client-metrics'), configChangeNode.otherFolder];

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ControllerScenario } from './controller-scenario.ts';
+import { ControllerScenario } from './controller-scenario.fixture.ts';
 
 interface Step {
   readonly prose: string[];

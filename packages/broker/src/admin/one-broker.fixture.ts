@@ -1,0 +1,157 @@
+// A broker that is its own controller, without network and logs: what it is told goes to its metadata cache. For the tests
+// of what admin requests do.
+
+import { type Coordination, EmbeddedStore } from '@odradek/coordination';
+import {
+  errorCodes,
+  LeaderAndIsrRequest,
+  type Message,
+  type MessageDefinition,
+  ProtocolError,
+  StopReplicaRequest,
+  UpdateMetadataRequest,
+} from '@odradek/protocol';
+import { createLogger, type FileSystem, SeededRandom, SystemTimer, systemClock } from '@odradek/runtime';
+import { SimulatedDisk } from '@odradek/testing';
+import { createPersistentPaths, getOrCreateClusterId, registerBroker } from '../broker-registration.ts';
+import type { BrokerChannel } from '../controller/broker-channel.ts';
+import { Controller } from '../controller/controller.ts';
+import { MetadataCache } from '../metadata/metadata-cache.ts';
+import { ConfigChanges, type ConfigRules, configResourceTypes } from './config-changes.ts';
+import { TopicChanges } from './topic-changes.ts';
+
+const logger = createLogger({ level: 'fatal' });
+
+/** A few configs of each kind, enough to show what is checked. */
+export const someRules: ConfigRules = {
+  rule: (type, name) => {
+    const isKnown = [
+      'cleanup.policy',
+      'retention.ms',
+      'log.retention.ms',
+      'broker.id',
+      'consumer.session.timeout.ms',
+      'interval.ms',
+    ].includes(name);
+    if (!isKnown) return undefined;
+    return {
+      isList: name === 'cleanup.policy',
+      defaultValue: name === 'cleanup.policy' ? 'delete' : '1',
+      updateMode: type === configResourceTypes.BROKER && name === 'broker.id' ? 'read-only' : 'cluster-wide',
+    };
+  },
+  validate: ({ type }, overrides) => {
+    for (const [name, value] of overrides) {
+      const rule = someRules.rule(type, name);
+      if (rule === undefined) throw new ProtocolError(errorCodes.INVALID_CONFIG, `Unknown config name: ${name}`);
+      if (rule.updateMode === 'read-only')
+        throw new ProtocolError(errorCodes.INVALID_REQUEST, `Cannot update these configs dynamically: [${name}]`);
+      if (name.endsWith('.ms') && !/^-?\d+$/.test(value))
+        throw new ProtocolError(errorCodes.INVALID_CONFIG, `Invalid value ${value} for ${name}`);
+    }
+  },
+};
+
+export interface OneBroker {
+  readonly coordination: Coordination;
+  readonly metadataCache: MetadataCache;
+  readonly controller: Controller;
+  readonly configChanges: ConfigChanges;
+  readonly topicChanges: TopicChanges;
+  /** What was sent to the broker, by name. */
+  readonly requests: string[];
+  /** While true the broker does not take in what it is told. */
+  isDeaf: boolean;
+  close(): Promise<void>;
+}
+
+export async function startOneBroker(
+  options: { readonly fileSystem?: FileSystem; readonly rack?: string } = {},
+): Promise<OneBroker> {
+  const timer = new SystemTimer(systemClock);
+  const fileSystem = options.fileSystem ?? new SimulatedDisk();
+  const store = await EmbeddedStore.open({ fileSystem, timer, clock: systemClock, logger, directory: '/data' });
+  const coordination = await store.openSession();
+  await createPersistentPaths(coordination);
+  const random = new SeededRandom(1);
+  const metadataCache = new MetadataCache(await getOrCreateClusterId(coordination, { random }));
+  const endpoints = [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: '127.0.0.1', port: 9092 }];
+  await registerBroker(coordination, { id: 0, rack: options.rack ?? null, endpoints }, { clock: systemClock, logger });
+  const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules: someRules, brokerId: 0, logger });
+  const requests: string[] = [];
+  const broker = { isDeaf: false };
+  const channel: BrokerChannel = {
+    send: async <Q extends MessageDefinition, A extends MessageDefinition>(
+      _: number,
+      { request }: { readonly request: Q; readonly response: A },
+      body: Message<Q>,
+    ): Promise<Message<A>> => {
+      requests.push(request.name);
+      return answer(request, body, broker.isDeaf ? undefined : metadataCache) as Message<A>;
+    },
+  };
+  const controller = new Controller({
+    brokerId: 0,
+    coordination,
+    channel,
+    clock: systemClock,
+    timer,
+    logger,
+    isUncleanElectionEnabled: () => false,
+    isTopicDeletionEnabled: () => true,
+  });
+  await controller.start();
+  const topicChanges = new TopicChanges({
+    coordination,
+    metadataCache,
+    configChanges,
+    rules: someRules,
+    defaults: {
+      numPartitions: 3,
+      replicationFactor: 1,
+      isDeletionEnabled: true,
+      internalTopic: (name) =>
+        name === '__consumer_offsets'
+          ? { numPartitions: 5, replicationFactor: 1, configs: new Map([['cleanup.policy', 'compact']]) }
+          : undefined,
+    },
+    isActiveController: () => controller.isActive,
+    timer,
+    random,
+    logger,
+  });
+  return Object.assign(broker, {
+    coordination,
+    metadataCache,
+    controller,
+    configChanges,
+    topicChanges,
+    requests,
+    close: async () => {
+      configChanges.close();
+      await controller.close();
+      await store.close();
+      timer.close();
+    },
+  });
+}
+
+/** As a broker without logs would answer. The definitions say what the body is. */
+function answer(definition: MessageDefinition, body: unknown, metadataCache: MetadataCache | undefined): unknown {
+  switch (definition) {
+    case UpdateMetadataRequest:
+      metadataCache?.update(body as UpdateMetadataRequest);
+      return { errorCode: 0 };
+    case LeaderAndIsrRequest:
+      return { errorCode: 0, partitionErrors: [], topics: [] };
+    case StopReplicaRequest:
+      return {
+        errorCode: 0,
+        partitionErrors: (body as StopReplicaRequest).topicStates.flatMap(({ topicName, partitionStates }) =>
+          partitionStates.map(({ partitionIndex }) => ({ topicName, partitionIndex, errorCode: 0 })),
+        ),
+      };
+    default:
+      throw new Error(`${definition.name} is not a request of the controller`);
+  }
+}
