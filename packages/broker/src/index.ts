@@ -1,2 +1,4 @@
 // The public face of @odradek/broker.
-export {};
+
+export { type Broker, type BrokerOptions, startBroker } from './broker.ts';
+export { builtInProperties } from './broker-config.ts';

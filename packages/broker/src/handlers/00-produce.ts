@@ -7,8 +7,8 @@
 import {
   batchSizeAt,
   errorCodes,
-  magicPosition,
   type MessageInit,
+  magicPosition,
   ProduceRequest,
   ProduceResponse,
   ProtocolError,

@@ -99,8 +99,11 @@ async function answerFor(
     const requiresLeader = request.replicaId !== debuggingReplicaId;
     partition.logForOffsets(currentLeaderEpoch, requiresLeader);
     const isolation = isolationOf(request);
+    if (apiVersion === 0)
+      return { partitionIndex, errorCode: errorCodes.NONE, oldStyleOffsets: offsetsBefore(partition, asked, isolation) };
     const found = await find(partition, timestamp, isolation, apiVersion);
-    return { partitionIndex, errorCode: errorCodes.NONE, ...found };
+    const leaderEpoch = apiVersion >= 4 ? found.leaderEpoch : -1;
+    return { partitionIndex, errorCode: errorCodes.NONE, timestamp: found.timestamp, offset: found.offset, leaderEpoch };
   } catch (error) {
     if (error instanceof ProtocolError) return refused(partitionIndex, error.code);
     parts.logger.error('Looking up an offset failed unexpectedly', { topic, partition: partitionIndex, error });
@@ -130,7 +133,9 @@ async function find(partition: Partition, timestamp: number, isolation: Isolatio
     case specialTimestamps.earliestPendingUpload:
       return nothing;
     default: {
-      const found = await (timestamp === specialTimestamps.maxTimestamp ? log.offsetOfMaxTimestamp() : log.offsetForTimestamp(timestamp));
+      const found = await (timestamp === specialTimestamps.maxTimestamp
+        ? log.offsetOfMaxTimestamp()
+        : log.offsetForTimestamp(timestamp));
       if (found !== undefined && found.offset < partition.readableEnd(isolation)) return found;
       // What lies beyond may become visible as soon as the new leader knows the high watermark.
       if (isolation !== 'logEnd') ensureEndIsKnown(partition, apiVersion);
@@ -142,6 +147,27 @@ async function find(partition: Partition, timestamp: number, isolation: Isolatio
 function ensureEndIsKnown(partition: Partition, apiVersion: number): void {
   if (partition.isEndKnown) return;
   throw new ProtocolError(apiVersion >= 5 ? errorCodes.OFFSET_NOT_AVAILABLE : errorCodes.LEADER_NOT_AVAILABLE);
+}
+
+/**
+ * What version 0 is told: the first offsets of segments that were begun before the time, newest first, and before them the end of
+ * the log. A consumer gets the high watermark in place of all that lies beyond it.
+ */
+function offsetsBefore(partition: Partition, { timestamp, maxNumOffsets }: Asked, isolation: Isolation): number[] {
+  const { log } = partition;
+  const boundaries = log.segments.all().map((segment) => ({
+    offset: Math.max(segment.baseOffset, log.logStartOffset),
+    timestamp: segment.maxTimestamp.timestamp,
+  }));
+  if (log.segments.active.sizeBytes > 0) boundaries.push({ offset: log.logEndOffset, timestamp: Number.POSITIVE_INFINITY });
+  let last = boundaries.length - 1;
+  if (timestamp === specialTimestamps.earliest) last = 0;
+  else if (timestamp !== specialTimestamps.latest) last = boundaries.findLastIndex((boundary) => boundary.timestamp <= timestamp);
+  const offsets = boundaries.slice(Math.max(0, last + 1 - Math.max(0, maxNumOffsets)), last + 1).map(({ offset }) => offset);
+  offsets.reverse();
+  const end = partition.readableEnd(isolation);
+  const visible = offsets.filter((offset) => offset <= end);
+  return visible.length < offsets.length ? [end, ...visible] : offsets;
 }
 
 function refused(partitionIndex: number, errorCode: number): PartitionAnswer {

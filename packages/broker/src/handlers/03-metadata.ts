@@ -5,6 +5,7 @@
 
 import { errorCodes, type MessageInit, MetadataRequest, MetadataResponse, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { TopicChanges } from '../admin/topic-changes.ts';
+import { topicNameProblem } from '../config/topic-name.ts';
 import {
   isInternalTopic,
   type MetadataCache,
@@ -13,9 +14,8 @@ import {
   type PartitionMetadata,
   type TopicMetadata,
 } from '../metadata/metadata-cache.ts';
-import { topicNameProblem } from '../config/topic-name.ts';
-import { defineHandler, type Handler } from '../requests/handler.ts';
 import { allOperations } from '../requests/authorized-operations.ts';
+import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
 
 export interface MetadataParts {

@@ -32,18 +32,20 @@ export function deleteRecordsHandler(
       const awaited = topics.flatMap(({ deletions }) => deletions.flatMap((deletion) => deletion.awaited ?? []));
       if (awaited.length > 0) await deletedEverywhere(parts.replicaManager, awaited, request.timeoutMs);
       return {
-        topics: topics.map(({ name, deletions }): TopicAnswer => ({
-          name,
-          partitions: deletions.map((deletion) =>
-            deletion.awaited === undefined
-              ? { partitionIndex: deletion.partitionIndex, lowWatermark: -1, errorCode: deletion.errorCode }
-              : {
-                  partitionIndex: deletion.partitionIndex,
-                  lowWatermark: deletion.awaited.lowWatermark,
-                  errorCode: deletion.awaited.errorCode ?? errorCodes.NONE,
-                },
-          ),
-        })),
+        topics: topics.map(
+          ({ name, deletions }): TopicAnswer => ({
+            name,
+            partitions: deletions.map((deletion) =>
+              deletion.awaited === undefined
+                ? { partitionIndex: deletion.partitionIndex, lowWatermark: -1, errorCode: deletion.errorCode }
+                : {
+                    partitionIndex: deletion.partitionIndex,
+                    lowWatermark: deletion.awaited.lowWatermark,
+                    errorCode: deletion.awaited.errorCode ?? errorCodes.NONE,
+                  },
+            ),
+          }),
+        ),
       };
     },
     errorResponse: (request, error) => ({

@@ -66,6 +66,8 @@ export class Partition {
   #inSyncReplicas: ReadonlySet<number> = new Set();
   readonly #followers = new Map<number, FollowerState>();
   #appendedBytes = 0;
+  /** The end of the written log of which waiting requests were told last. */
+  #toldEndOffset = -1;
 
   constructor(topic: string, index: number, topicId: string, parts: PartitionParts) {
     this.topic = topic;
@@ -241,7 +243,7 @@ export class Partition {
   readableEnd(isolation: Isolation): number {
     switch (isolation) {
       case 'logEnd':
-        return this.log.logEndOffset;
+        return this.log.writtenEndOffset;
       case 'highWatermark':
         return this.log.highWatermark;
       case 'lastStable':
@@ -268,8 +270,11 @@ export class Partition {
     return hasEnoughInSync(this.#inSyncReplicas.size, minInSync, this.#assignedReplicas.length);
   }
 
-  /** What was appended is written: the high watermark may have moved, and readers of the log's end have news in any case. */
+  /** What was appended is written: readers have news. Called for each append; those of one turn were written together. */
   recordWritten(): void {
+    const writtenEnd = this.#log?.writtenEndOffset ?? 0;
+    if (writtenEnd === this.#toldEndOffset) return;
+    this.#toldEndOffset = writtenEnd;
     this.advanceHighWatermark();
     this.#parts.onProgress(this);
   }
@@ -278,7 +283,8 @@ export class Partition {
   advanceHighWatermark(): boolean {
     const log = this.#log;
     if (log === undefined || !this.isLeader || this.#isOffline) return false;
-    let reached = log.logEndOffset;
+    const before = log.highWatermark;
+    let reached = log.writtenEndOffset;
     if (this.#followers.size > 0) {
       if (!this.hasEnoughInSyncReplicas()) return false;
       reached = highWatermarkOf(reached, this.#inSyncReplicas, this.#followers.values(), {
@@ -286,9 +292,8 @@ export class Partition {
         maxLagMs: this.#parts.maxReplicaLagMs(),
       });
     }
-    if (reached <= log.highWatermark) return false;
-    log.updateHighWatermark(reached);
-    return true;
+    if (reached <= before) return false;
+    return log.updateHighWatermark(reached) > before;
   }
 
   /** The offset below which every replica may delete: the least log start offset of all. */

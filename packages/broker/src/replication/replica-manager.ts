@@ -187,7 +187,11 @@ export class ReplicaManager {
   }
 
   #openLog(topic: string, partition: number, topicId: string): PartitionLog {
-    return this.#parts.logManager.getOrCreate({ topic, partition }, { topicId, config: this.#parts.topicLogConfig(topic) });
+    const config = this.#parts.topicLogConfig(topic);
+    const log = this.#parts.logManager.getOrCreate({ topic, partition }, { topicId, config });
+    // One that was found on disk was opened before the topic's own settings were known.
+    if (log.config !== config) log.updateConfig(config);
+    return log;
   }
 
   #keep(partition: Partition): void {

@@ -29,7 +29,9 @@ const connection: ConnectionIdentity = {
   isPrivileged: false,
 };
 
-type Act = (context: RequestContext) => MessageInit<typeof HeartbeatResponse> | null | Promise<MessageInit<typeof HeartbeatResponse> | null>;
+type Act = (
+  context: RequestContext,
+) => MessageInit<typeof HeartbeatResponse> | null | Promise<MessageInit<typeof HeartbeatResponse> | null>;
 
 function setUp(act: Act = () => ({ errorCode: errorCodes.NONE })) {
   const lines: string[] = [];
@@ -47,7 +49,10 @@ function setUp(act: Act = () => ({ errorCode: errorCodes.NONE })) {
   const heartbeat = defineHandler(HeartbeatRequest, HeartbeatResponse, { handle: (_request, context) => act(context) });
   const apiVersions = defineHandler(ApiVersionsRequest, ApiVersionsResponse, {
     handle: () => ({ errorCode: errorCodes.NONE }),
-    unsupportedVersion: () => ({ errorCode: errorCodes.UNSUPPORTED_VERSION, apiKeys: [{ apiKey: 18, minVersion: 0, maxVersion: 5 }] }),
+    unsupportedVersion: () => ({
+      errorCode: errorCodes.UNSUPPORTED_VERSION,
+      apiKeys: [{ apiKey: 18, minVersion: 0, maxVersion: 5 }],
+    }),
   });
   const router = new RequestRouter({
     handlers: [heartbeat, apiVersions],
@@ -58,7 +63,13 @@ function setUp(act: Act = () => ({ errorCode: errorCodes.NONE })) {
   return { router, lines };
 }
 
-function frame<Q extends MessageDefinition>(request: Q, version: number, body: MessageInit<Q>, headerVersion = 1, asVersion = version): Buffer {
+function frame<Q extends MessageDefinition>(
+  request: Q,
+  version: number,
+  body: MessageInit<Q>,
+  headerVersion = 1,
+  asVersion = version,
+): Buffer {
   const header = { requestApiKey: request.apiKey ?? -1, requestApiVersion: asVersion, correlationId: 42, clientId: 'me' };
   return Buffer.concat([...encodeMessage(RequestHeader, headerVersion, header), ...encodeMessage(request, version, body)]);
 }

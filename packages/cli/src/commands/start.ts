@@ -25,7 +25,7 @@ export async function start(options: StartArguments): Promise<void> {
     process.stderr.write(`odradek: ${describe(error)}\n`);
     process.exit(1);
   }
-  const reason = await Promise.race([stopSignal, broker.stopped]);
+  const reason = await Promise.race([stopSignal, broker.failed]);
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
   setTimeout(() => {
