@@ -11,7 +11,7 @@ import {
   StopReplicaRequest,
   UpdateMetadataRequest,
 } from '@odradek/protocol';
-import { createLogger, type FileSystem, SeededRandom, SystemTimer, systemClock } from '@odradek/runtime';
+import { createLogger, type FileSystem, type Random, SeededRandom, SystemTimer, systemClock } from '@odradek/runtime';
 import { SimulatedDisk } from '@odradek/testing';
 import { createPersistentPaths, getOrCreateClusterId, registerBroker } from '../broker-registration.ts';
 import type { BrokerChannel } from '../controller/broker-channel.ts';
@@ -65,18 +65,26 @@ export interface OneBroker {
   close(): Promise<void>;
 }
 
-export async function startOneBroker(
-  options: { readonly fileSystem?: FileSystem; readonly rack?: string } = {},
-): Promise<OneBroker> {
+export interface OneBrokerOptions {
+  readonly fileSystem?: FileSystem;
+  readonly random?: Random;
+  readonly rack?: string;
+  /** Brokers that are registered as well, and take what they are told. */
+  readonly others?: readonly { readonly id: number; readonly rack: string }[];
+}
+
+export async function startOneBroker(options: OneBrokerOptions = {}): Promise<OneBroker> {
   const timer = new SystemTimer(systemClock);
   const fileSystem = options.fileSystem ?? new SimulatedDisk();
   const store = await EmbeddedStore.open({ fileSystem, timer, clock: systemClock, logger, directory: '/data' });
   const coordination = await store.openSession();
   await createPersistentPaths(coordination);
-  const random = new SeededRandom(1);
+  const random = options.random ?? new SeededRandom(1);
   const metadataCache = new MetadataCache(await getOrCreateClusterId(coordination, { random }));
   const endpoints = [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: '127.0.0.1', port: 9092 }];
-  await registerBroker(coordination, { id: 0, rack: options.rack ?? null, endpoints }, { clock: systemClock, logger });
+  const parts = { clock: systemClock, logger };
+  await registerBroker(coordination, { id: 0, rack: options.rack ?? null, endpoints }, parts);
+  for (const other of options.others ?? []) await registerBroker(await store.openSession(), { ...other, endpoints }, parts);
   const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules: someRules, brokerId: 0, logger });
   const requests: string[] = [];
   const broker = { isDeaf: false };
