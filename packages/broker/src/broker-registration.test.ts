@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { brokerIdNode, type Coordination, EmbeddedStore } from '@odradek/coordination';
+import { createLogger, SeededRandom, SystemTimer, systemClock } from '@odradek/runtime';
+import { SimulatedDisk } from '@odradek/testing';
+import {
+  createPersistentPaths,
+  generateBrokerId,
+  getOrCreateClusterId,
+  registerBroker,
+  updateRegistration,
+} from './broker-registration.ts';
+
+const logger = createLogger({ level: 'fatal' });
+const broker = { id: 3, rack: 'r', endpoints: [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: 'b3', port: 9092 }] };
+const parts = { clock: systemClock, logger };
+
+describe('broker registration', () => {
+  let store: EmbeddedStore;
+  let coordination: Coordination;
+  beforeEach(async () => {
+    store = await EmbeddedStore.open({
+      fileSystem: new SimulatedDisk(),
+      timer: new SystemTimer(systemClock),
+      clock: systemClock,
+      logger,
+      directory: '/data',
+    });
+    coordination = await store.openSession();
+    await createPersistentPaths(coordination);
+  });
+  afterEach(() => store.close());
+
+  it('finds the folders that are there already', async () => {
+    await createPersistentPaths(coordination);
+    assert.notEqual(await coordination.exists('/brokers/ids'), undefined);
+  });
+
+  it('draws a cluster id once, and refuses a directory of another cluster', async () => {
+    const random = new SeededRandom(1);
+    const clusterId = await getOrCreateClusterId(coordination, { random });
+    assert.match(clusterId, /^[\w-]{22}$/);
+    assert.equal(await getOrCreateClusterId(coordination, { random }), clusterId);
+    assert.equal(await getOrCreateClusterId(coordination, { random, expected: clusterId }), clusterId);
+    await assert.rejects(getOrCreateClusterId(coordination, { random, expected: 'another' }), /cluster another/);
+  });
+
+  it('keeps the id of a directory that has lost its tree', async () => {
+    assert.equal(await getOrCreateClusterId(coordination, { random: new SeededRandom(1), expected: 'kept' }), 'kept');
+  });
+
+  it('generates ids above the reserved ones', async () => {
+    assert.deepEqual([await generateBrokerId(coordination, 1000), await generateBrokerId(coordination, 1000)], [1001, 1002]);
+  });
+
+  it('answers the transaction of the registration as the epoch', async () => {
+    const epoch = await registerBroker(coordination, broker, parts);
+    const { data, stat } = await coordination.get(brokerIdNode.path(3));
+    assert.deepEqual([stat.czxid, stat.version, stat.ephemeralOwner], [epoch, 1, coordination.sessionId]);
+    assert.deepEqual(brokerIdNode.decode(3, data).endpoints, broker.endpoints);
+    await updateRegistration(coordination, { ...broker, endpoints: [] }, systemClock);
+    assert.deepEqual(brokerIdNode.decode(3, (await coordination.get(brokerIdNode.path(3))).data).endpoints, []);
+  });
+
+  it('waits until an earlier session of the broker has expired', async () => {
+    const earlier = await store.openSession();
+    const firstEpoch = await registerBroker(earlier, broker, parts);
+    const registering = registerBroker(coordination, broker, parts);
+    await coordination.sync('/');
+    await store.expireSession(earlier.sessionId);
+    assert.ok((await registering) > firstEpoch);
+  });
+
+  it('takes a node of its own session for its registration', async () => {
+    const epoch = await registerBroker(coordination, broker, parts);
+    assert.equal(await registerBroker(coordination, broker, parts), epoch);
+  });
+});
