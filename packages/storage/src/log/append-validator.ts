@@ -85,7 +85,7 @@ function validateBatch(batch: RecordBatch, context: ValidationContext): Validate
   if (batch.isControl) return stamped(batch, nextOffset, leaderEpoch, -1);
   const summary = validateRecords(batch, config.maxDecompressedMessageBytes);
   ensureComplete(batch, summary, origin);
-  ensureKeys(summary, config);
+  ensureKeys(batch, summary, config);
   const isAppendTime = config.messageTimestampType === 'LogAppendTime';
   if (!isAppendTime) ensureTimestamps(batch, summary, context);
   const target = targetCompression(batch, config);
@@ -113,7 +113,7 @@ function validateOthers(records: Buffer, context: ValidationContext): ValidatedR
     ensureSize(batch.sizeInBytes, config);
     batch.ensureValid();
     const summary = validateRecords(batch, config.maxDecompressedMessageBytes);
-    ensureKeys(summary, config);
+    ensureKeys(batch, summary, config);
     if (batch.magic > 0 && config.messageTimestampType !== 'LogAppendTime') ensureTimestamps(batch, summary, context);
     if (batch instanceof LegacyBatch && batch.timestampType === 'LogAppendTime') {
       throw new InvalidRecordsError(errorCodes.INVALID_TIMESTAMP, [], 'A producer must not set the timestamp type LogAppendTime');
@@ -180,11 +180,19 @@ function ensureComplete(batch: RecordBatch, summary: RecordsSummary, origin: App
   if (!summary.hasConsecutiveOffsets) throw new InvalidRecordError('The offsets of the records in the batch have gaps');
 }
 
-function ensureKeys(summary: RecordsSummary, config: LogConfig): void {
+function ensureKeys(batch: Batch, summary: RecordsSummary, config: LogConfig): void {
   if (summary.firstKeyless < 0 || !isCompacted(config)) return;
+  const recordErrors: RecordError[] = [];
+  let batchIndex = 0;
+  for (const { key } of batch.records(config.maxDecompressedMessageBytes)) {
+    if (key === null && recordErrors.length < maxRecordErrors) {
+      recordErrors.push({ batchIndex, message: 'A compacted topic cannot keep a record without a key.' });
+    }
+    batchIndex += 1;
+  }
   throw new InvalidRecordsError(
     errorCodes.INVALID_RECORD,
-    [{ batchIndex: summary.firstKeyless, message: 'A compacted topic cannot keep a record without a key.' }],
+    recordErrors,
     'One or more records have no key, which a compacted topic needs.',
   );
 }

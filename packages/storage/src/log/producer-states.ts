@@ -96,8 +96,8 @@ export class ProducerStates {
   }
 
   /**
-   * Whether the batch of a client may follow. Throws INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER,
-   * DUPLICATE_SEQUENCE_NUMBER or TRANSACTION_COORDINATOR_FENCED.
+   * Whether the batch of a client may follow. Throws INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER or
+   * TRANSACTION_COORDINATOR_FENCED.
    */
   check(batch: RecordBatch): void {
     const state = this.#states.get(batch.producerId);
@@ -124,14 +124,7 @@ export class ProducerStates {
     }
     if (last === undefined) return;
     if (sequenceAfter(last.lastSequence, 1) === baseSequence) return;
-    // Older than all that are remembered, so its offset is not known any more; but it was written.
-    const oldest = state.batches[0];
-    if (oldest !== undefined && state.batches.length === rememberedBatches && batch.lastSequence < firstSequenceOf(oldest)) {
-      throw new ProtocolError(
-        errorCodes.DUPLICATE_SEQUENCE_NUMBER,
-        `Producer ${producerId} sent the sequence ${baseSequence} again after more than ${rememberedBatches} batches.`,
-      );
-    }
+    // Also what is older than all that are remembered: Kafka has not answered DUPLICATE_SEQUENCE_NUMBER for a long time.
     throw outOfOrder(producerId, baseSequence, `the last was ${last.lastSequence}`);
   }
 
