@@ -19,6 +19,7 @@ import { metadataHandler } from './03-metadata.ts';
 import { leaderAndIsrHandler } from './04-leader-and-isr.ts';
 import { stopReplicaHandler } from './05-stop-replica.ts';
 import { updateMetadataHandler } from './06-update-metadata.ts';
+import { findCoordinatorHandler } from './10-find-coordinator.ts';
 import { apiVersionsHandler } from './18-api-versions.ts';
 import { createTopicsHandler } from './19-create-topics.ts';
 import { deleteTopicsHandler } from './20-delete-topics.ts';
@@ -65,6 +66,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
     fetchHandler({ ...parts, maxBytes: () => config.get('fetch.max.bytes') }),
     listOffsetsHandler(parts),
     metadataHandler({ ...parts, autoCreatesTopics: () => config.get('auto.create.topics.enable') }),
+    // There is no coordinator yet, but librdkafka before 2.11 compresses with LZ4 only where FindCoordinator 0 is offered.
+    findCoordinatorHandler({ ...parts, topics: new Map() }),
     apiVersionsHandler({ ...parts, servedApis: () => servedApis }),
     createTopicsHandler(parts),
     deleteTopicsHandler(parts),
