@@ -188,13 +188,8 @@ export function splitPath(path: string): { readonly parentPath: string; readonly
 
 /** Throws BadArguments for what ZooKeeper would not take as a path. */
 export function checkPath(path: string): void {
-  if (path === '/') return;
+  // Asked for every operation, so without cutting the path up.
   const isValid =
-    path.startsWith('/') &&
-    !path.includes('\0') &&
-    path
-      .slice(1)
-      .split('/')
-      .every((name) => name !== '' && name !== '.' && name !== '..');
+    path === '/' || (path.startsWith('/') && !path.endsWith('/') && !path.includes('//') && !/\0|\/\.{1,2}(\/|$)/.test(path));
   if (!isValid) throw new CoordinationError('BadArguments', path, { detail: 'that is not a path' });
 }
