@@ -36,16 +36,17 @@ export async function crashingBroker(seed: number): Promise<void> {
   await world.run(createTopic(world));
 
   const run = { mayStop: false };
-  const written = Array.from({ length: producers }, (_, id) =>
-    produce(world.machine(`producer-${id}`), id, random.nextInt(2 ** 32), run),
-  );
+  const ids = Array.from({ length: producers }, (_, id) => id);
+  const written = Promise.all(ids.map((id) => produce(world.machine(`producer-${id}`), id, random.nextInt(2 ** 32), run)));
+  // A producer that fails while the broker is down is looked at when all have ended.
+  written.catch(() => undefined);
   for (let crash = 0; crash < crashes; crash++) {
     await world.advance(20 + random.nextInt(1_500));
     const leaves: CrashLeaves = (['everything', 'something', 'nothing'] as const)[random.nextInt(3)]!;
     broker = await world.run(start(world.crash('broker', leaves)));
   }
   run.mayStop = true;
-  const counts = await world.run(Promise.all(written), 600_000);
+  const counts = await world.run(written, 600_000);
   await check(world, counts);
 
   await world.run(broker.close());
@@ -61,8 +62,8 @@ function start(machine: World): Promise<Broker> {
       listeners: `PLAINTEXT://${brokerAddress.host}:${brokerAddress.port}`,
       'log.dirs': '/data',
       'log.flush.interval.messages': 1,
-      // Small, so that crashes meet segments being rolled.
-      'log.segment.bytes': 4_096,
+      // Short, so that crashes meet segments being rolled.
+      'log.roll.ms': 250,
       'log.index.interval.bytes': 512,
     },
   });
@@ -73,7 +74,7 @@ async function createTopic(world: SimulatedWorld): Promise<void> {
   const request = { topics: [{ name: topic, numPartitions: partitions, replicationFactor: 1 }], timeoutMs: 5_000 };
   await untilAnswered(world, async () => {
     const [created] = (await client.send(CreateTopicsRequest, CreateTopicsResponse, 5, request)).topics;
-    return [errorCodes.NONE, errorCodes.TOPIC_ALREADY_EXISTS].some((code) => code === created!.errorCode) || undefined;
+    return created!.errorCode === errorCodes.TOPIC_ALREADY_EXISTS || unlessRefused(created!);
   });
   client.close();
 }
@@ -83,8 +84,8 @@ async function produce(world: World, id: number, seed: number, run: { readonly m
   const random = new SeededRandom(seed);
   const client = new SimulatedClient(world, brokerAddress);
   const { producerId, producerEpoch } = await untilAnswered(world, async () => {
-    const answer = await client.send(InitProducerIdRequest, InitProducerIdResponse, 4, { transactionTimeoutMs: 60_000 });
-    return answer.errorCode === errorCodes.NONE ? answer : undefined;
+    const request = { transactionalId: null, transactionTimeoutMs: 60_000 };
+    return unlessRefused(await client.send(InitProducerIdRequest, InitProducerIdResponse, 4, request));
   });
   let count = 0;
   while (!run.mayStop) {
@@ -99,11 +100,7 @@ async function produce(world: World, id: number, seed: number, run: { readonly m
     await untilAnswered(world, async () => {
       const request = { acks: -1, timeoutMs: 1_000, topicData: [{ name: topic, partitionData }] };
       const answer = await client.send(ProduceRequest, ProduceResponse, 9, request);
-      const { errorCode } = answer.responses[0]!.partitionResponses[0]!;
-      if (errorCode !== errorCodes.NONE && !errorByCode(errorCode).isRetriable) {
-        throw new Error(`Producer ${id} was refused at ${count}: ${errorByCode(errorCode).name}`);
-      }
-      return errorCode === errorCodes.NONE || undefined;
+      return unlessRefused(answer.responses[0]!.partitionResponses[0]!);
     });
     count += size;
   }
@@ -129,9 +126,8 @@ async function readAll(world: World, partition: number): Promise<{ key: string; 
   const client = new SimulatedClient(world, brokerAddress);
   const end = await untilAnswered(world, async () => {
     const topics = [{ name: topic, partitions: [{ partitionIndex: partition, timestamp: -1 }] }];
-    const [answer] = (await client.send(ListOffsetsRequest, ListOffsetsResponse, 5, { replicaId: -1, topics })).topics[0]!
-      .partitions;
-    return answer!.errorCode === errorCodes.NONE ? answer : undefined;
+    const answer = await client.send(ListOffsetsRequest, ListOffsetsResponse, 5, { replicaId: -1, topics });
+    return unlessRefused(answer.topics[0]!.partitions[0]!);
   });
   const found: { key: string; value: string }[] = [];
   let fetchOffset = 0;
@@ -139,8 +135,8 @@ async function readAll(world: World, partition: number): Promise<{ key: string; 
     const answer = await untilAnswered(world, async () => {
       const topics = [{ topic, partitions: [{ partition, fetchOffset, partitionMaxBytes: 8_192 }] }];
       const request = { replicaId: -1, maxWaitMs: 500, minBytes: 1, maxBytes: 65_536, isolationLevel: 0, topics };
-      const [data] = (await client.send(FetchRequest, FetchResponse, 11, request)).responses[0]!.partitions;
-      return data!.errorCode === errorCodes.NONE ? data : undefined;
+      const { responses } = await client.send(FetchRequest, FetchResponse, 11, request);
+      return unlessRefused(responses[0]!.partitions[0]!);
     });
     for (const batch of iterateBatches(answer!.records ?? Buffer.alloc(0))) {
       for (const record of batch.records()) {
@@ -152,6 +148,13 @@ async function readAll(world: World, partition: number): Promise<{ key: string; 
   }
   client.close();
   return found;
+}
+
+/** The answer, or undefined when it says to try again. */
+function unlessRefused<A extends { readonly errorCode: number }>(answer: A): A | undefined {
+  const { code, name, isRetriable } = errorByCode(answer.errorCode);
+  assert.ok(code === errorCodes.NONE || isRetriable, `refused with ${name}`);
+  return code === errorCodes.NONE ? answer : undefined;
 }
 
 /** Asks again after a while, as clients do, until there is an answer that is worth having. */
