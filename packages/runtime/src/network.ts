@@ -1,7 +1,7 @@
 // The network: byte streams with back-pressure. No event emitters: whoever opens a stream gives one receiver.
 
 export interface StreamReceiver {
-  /** Bytes arrived. The chunk is the receiver's to keep. */
+  /** Bytes arrived. They are the receiver's during the call only: whoever keeps them copies them. */
   onData(chunk: Buffer): void;
   /** The outgoing queue has been written after `write` returned false. */
   onDrain(): void;

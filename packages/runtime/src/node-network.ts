@@ -1,6 +1,6 @@
 // The real network: TCP through Node's sockets, whose events become calls of one receiver.
 
-import { createServer, isIPv4, type Server, Socket } from 'node:net';
+import { createServer, isIPv4, type Server, Socket, type SocketConstructorOpts } from 'node:net';
 import type { ByteStream, Listener, ListenOptions, Network, StreamReceiver } from './network.ts';
 
 export interface NodeNetworkOptions {
@@ -8,8 +8,15 @@ export interface NodeNetworkOptions {
   readonly keepAlive?: boolean;
 }
 
+/**
+ * All accepted sockets read into one buffer, one after the other: what arrived is used or copied before the next is read. Without it
+ * Node would make a buffer of 64 KiB for each read, and half of a busy broker's time would go into collecting them.
+ */
+const readBufferBytes = 64 * 1024;
+
 export class NodeNetwork implements Network {
   readonly #keepAlive: boolean;
+  readonly #readBuffer = Buffer.allocUnsafeSlow(readBufferBytes);
 
   constructor(options: NodeNetworkOptions = {}) {
     this.#keepAlive = options.keepAlive ?? true;
@@ -17,9 +24,15 @@ export class NodeNetwork implements Network {
 
   listen(options: ListenOptions, accept: (stream: ByteStream) => StreamReceiver): Promise<Listener> {
     // Half-open: a peer that has sent its last request and its end still gets its answers.
-    const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: this.#keepAlive }, (socket) => {
+    const settings = { allowHalfOpen: true, noDelay: true, keepAlive: this.#keepAlive, pauseOnConnect: true };
+    const server = createServer(settings, (accepted) => {
+      let receiver: StreamReceiver | undefined;
+      const socket = withReadBuffer(accepted, this.#readBuffer, (chunk) => receiver?.onData(chunk));
       const stream = new NodeStream(socket);
-      stream.attach(accept(stream));
+      receiver = accept(stream);
+      stream.attach(receiver);
+      // Reading begins only now, unless the receiver has already asked for a pause.
+      stream.start();
     });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -57,7 +70,9 @@ export class NodeNetwork implements Network {
         clearTimeout(timeout);
         socket.off('error', reject);
         const stream = new NodeStream(socket);
-        stream.attach(receiver(stream));
+        const events = receiver(stream);
+        stream.attach(events);
+        socket.on('data', (chunk: Buffer) => events.onData(chunk));
         resolve(stream);
       });
     });
@@ -83,7 +98,6 @@ class NodeStream implements ByteStream {
   attach(receiver: StreamReceiver): void {
     const socket = this.#socket;
     let failure: Error | undefined;
-    socket.on('data', (chunk: Buffer) => receiver.onData(chunk));
     socket.on('drain', () => receiver.onDrain());
     socket.on('end', () => receiver.onEnd());
     socket.on('error', (error) => {
@@ -110,6 +124,11 @@ class NodeStream implements ByteStream {
     return !socket.writableNeedDrain;
   }
 
+  /** Begins to read, unless told to pause before. */
+  start(): void {
+    if (!this.#socket.isPaused()) this.#socket.resume();
+  }
+
   pause(): void {
     this.#socket.pause();
   }
@@ -125,6 +144,28 @@ class NodeStream implements ByteStream {
   destroy(error?: Error): void {
     this.#socket.destroy(error);
   }
+}
+
+/**
+ * The accepted connection as a socket that reads into the given buffer. Node offers that (`onread`) only for sockets that the program
+ * makes itself, so this makes one around the handle of the accepted one, as Node does when it hands sockets to child processes.
+ */
+function withReadBuffer(accepted: Socket, buffer: Buffer, onData: (chunk: Buffer) => void): Socket {
+  const internals = accepted as unknown as { _handle: unknown };
+  const handle = internals._handle;
+  internals._handle = null;
+  const options = {
+    handle,
+    allowHalfOpen: true,
+    onread: {
+      buffer,
+      callback: (size: number): boolean => {
+        onData(buffer.subarray(0, size));
+        return true;
+      },
+    },
+  };
+  return new Socket(options as SocketConstructorOpts);
 }
 
 function listenerOf(server: Server): Listener {

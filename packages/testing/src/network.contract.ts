@@ -35,7 +35,7 @@ class Recorder implements StreamReceiver {
   }
 
   onData(chunk: Buffer): void {
-    this.chunks.push(chunk);
+    this.chunks.push(Buffer.from(chunk));
     if (this.events.at(-1) !== 'data') {
       this.events.push('data');
     }

@@ -4,6 +4,7 @@ import type { ByteStream, Clock, Logger, Timer } from '@odradek/runtime';
 import { CloseConnectionError } from '../requests/close-connection-error.ts';
 import { anonymousPrincipal } from '../requests/request-context.ts';
 import { type AnswerBytes, BrokerConnection, type FrameHandler } from './broker-connection.ts';
+import { FramePool } from './frame-pool.ts';
 import { RequestMemory } from './request-memory.ts';
 
 class FakeStream implements ByteStream {
@@ -88,6 +89,7 @@ function setUp(options: { maxRequestBytes?: number; memory?: RequestMemory } = {
       timer,
       logger: recordingLogger(lines),
       memory,
+      framePool: new FramePool(),
       requests,
       maxRequestBytes: options.maxRequestBytes ?? 1000,
       maxIdleMs: -1,

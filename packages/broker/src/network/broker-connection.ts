@@ -12,7 +12,8 @@
 import { FrameCutter, MalformedMessageError } from '@odradek/protocol';
 import type { ByteStream, Clock, Logger, StreamReceiver, Timer, TimerTask } from '@odradek/runtime';
 import { CloseConnectionError } from '../requests/close-connection-error.ts';
-import type { Principal } from '../requests/request-context.ts';
+import type { FrameLease, Principal } from '../requests/request-context.ts';
+import type { FramePool } from './frame-pool.ts';
 import type { RequestMemory } from './request-memory.ts';
 
 /** Requests begun and not answered on one connection, and their bytes. The Java producer has at most 5 of at most 1 MiB. */
@@ -37,7 +38,8 @@ export type AnswerBytes = readonly Buffer[] | null;
 
 /** Where frames go. Throws or rejects only to have the connection closed. */
 export interface FrameHandler {
-  handle(frame: Buffer, connection: ConnectionIdentity): AnswerBytes | Promise<AnswerBytes>;
+  /** Says in `lease` whether the frame may be used again once the answer is there. */
+  handle(frame: Buffer, connection: ConnectionIdentity, lease: FrameLease): AnswerBytes | Promise<AnswerBytes>;
   /** Whether the request in the frame may be begun while others for which this is true wait. */
   mayOverlap(frame: Buffer): boolean;
 }
@@ -47,6 +49,7 @@ export interface BrokerConnectionParts {
   readonly timer: Timer;
   readonly logger: Logger;
   readonly memory: RequestMemory;
+  readonly framePool: FramePool;
   readonly requests: FrameHandler;
   readonly maxRequestBytes: number;
   /** Below 0: for ever. */
@@ -55,8 +58,8 @@ export interface BrokerConnectionParts {
 }
 
 /** A request that was begun; its place in the order of the answers. */
-interface InFlight {
-  readonly sizeBytes: number;
+interface InFlight extends FrameLease {
+  readonly frame: Buffer;
   isDone: boolean;
   answer: AnswerBytes;
 }
@@ -91,7 +94,7 @@ export class BrokerConnection implements StreamReceiver {
     this.#stream = stream;
     this.identity = identity;
     this.#parts = parts;
-    this.#frames = new FrameCutter(parts.maxRequestBytes);
+    this.#frames = new FrameCutter(parts.maxRequestBytes, (size) => parts.framePool.take(size));
     this.#lastActiveMs = parts.clock.monotonicMs();
     if (parts.maxIdleMs >= 0) this.#scheduleIdleCheck(parts.maxIdleMs);
   }
@@ -110,9 +113,15 @@ export class BrokerConnection implements StreamReceiver {
   onData(chunk: Buffer): void {
     if (this.#isClosed) return;
     this.#lastActiveMs = this.#parts.clock.monotonicMs();
-    this.#unread.push(chunk);
-    if (this.#isPaused) return;
+    if (this.#isPaused || this.#unread.length > 0 || !this.#frames.isDrained) {
+      this.#unread.push(Buffer.from(chunk));
+      if (this.#isPaused) return;
+    } else {
+      this.#frames.add(chunk);
+    }
     this.#proceed();
+    // The bytes are ours during this call only.
+    this.#frames.own();
   }
 
   onDrain(): void {
@@ -189,13 +198,19 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #begin(frame: Buffer): void {
-    const answer = this.#parts.requests.handle(frame, this.identity);
+    const request: InFlight = { frame, mayRecycle: false, isDone: false, answer: null };
+    const answer = this.#parts.requests.handle(frame, this.identity, request);
     if (!(answer instanceof Promise)) {
-      if (this.#inFlight.length === 0) this.#send(answer);
-      else this.#track({ sizeBytes: frame.length, isDone: true, answer });
+      request.isDone = true;
+      request.answer = answer;
+      if (this.#inFlight.length > 0) {
+        this.#track(request);
+      } else {
+        if (request.mayRecycle) this.#parts.framePool.give(frame);
+        this.#send(answer);
+      }
       return;
     }
-    const request: InFlight = { sizeBytes: frame.length, isDone: false, answer: null };
     this.#track(request);
     answer.then(
       (bytes) => {
@@ -212,8 +227,8 @@ export class BrokerConnection implements StreamReceiver {
 
   #track(request: InFlight): void {
     this.#inFlight.push(request);
-    this.#inFlightBytes += request.sizeBytes;
-    this.#parts.memory.add(request.sizeBytes);
+    this.#inFlightBytes += request.frame.length;
+    this.#parts.memory.add(request.frame.length);
   }
 
   #answerInOrder(): void {
@@ -221,8 +236,9 @@ export class BrokerConnection implements StreamReceiver {
     for (const request of this.#inFlight) {
       if (!request.isDone) break;
       answered += 1;
-      this.#inFlightBytes -= request.sizeBytes;
-      this.#parts.memory.add(-request.sizeBytes);
+      this.#inFlightBytes -= request.frame.length;
+      this.#parts.memory.add(-request.frame.length);
+      if (request.mayRecycle) this.#parts.framePool.give(request.frame);
       this.#send(request.answer);
     }
     if (answered === 0) return;
@@ -262,7 +278,7 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #regulateReading(): void {
-    const isBusy = this.#nextFrame !== null || this.#unread.length > 0 || this.#peerIsSlow;
+    const isBusy = this.#nextFrame !== null || this.#unread.length > 0 || !this.#frames.isDrained || this.#peerIsSlow;
     // Whoever is in the middle of a frame may finish it, or the bytes that are held would never be let go.
     const lacksMemory = !isBusy && this.#countedBytes === 0 && this.#parts.memory.isFull;
     if (lacksMemory) this.#parts.memory.waitForRoom(this.#resumeReading);
@@ -276,6 +292,7 @@ export class BrokerConnection implements StreamReceiver {
   #endIfAnswered(): void {
     if (!this.#peerHasEnded || this.#hasEnded || this.#isClosed) return;
     if (this.#inFlight.length > 0 || this.#unread.length > 0 || this.#nextFrame !== null || this.#peerIsSlow) return;
+    if (!this.#frames.isDrained) return;
     this.#hasEnded = true;
     this.#stream.end();
   }
@@ -293,7 +310,7 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #forgetAll(): void {
-    for (const request of this.#inFlight) this.#parts.memory.add(-request.sizeBytes);
+    for (const request of this.#inFlight) this.#parts.memory.add(-request.frame.length);
     this.#inFlight.length = 0;
     this.#inFlightBytes = 0;
   }

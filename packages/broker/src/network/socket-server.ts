@@ -9,6 +9,7 @@ import type { ByteStream, Clock, Listener, Logger, Network, StreamReceiver, Time
 import type { ListenerAddress } from '../config/listeners.ts';
 import { anonymousPrincipal } from '../requests/request-context.ts';
 import { BrokerConnection, type FrameHandler } from './broker-connection.ts';
+import { FramePool } from './frame-pool.ts';
 import { RequestMemory } from './request-memory.ts';
 
 export interface SocketServerLimits {
@@ -37,6 +38,7 @@ export interface SocketServerParts {
 export class SocketServer {
   readonly #parts: SocketServerParts;
   readonly #memory: RequestMemory;
+  readonly #framePool = new FramePool();
   readonly #listeners: { readonly address: ListenerAddress; readonly listener: Listener }[] = [];
   readonly #connections = new Set<BrokerConnection>();
   readonly #connectionsPerIp = new Map<string, number>();
@@ -112,6 +114,7 @@ export class SocketServer {
         timer,
         logger,
         memory: this.#memory,
+        framePool: this.#framePool,
         requests,
         maxRequestBytes: limits.maxRequestBytes,
         maxIdleMs: limits.maxIdleMs,

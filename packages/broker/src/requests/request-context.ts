@@ -9,6 +9,15 @@ export interface Principal {
 
 export const anonymousPrincipal: Principal = { type: 'User', name: 'ANONYMOUS' };
 
+/** What becomes of the bytes that a request came in. */
+export interface FrameLease {
+  /**
+   * True: once the request is answered nothing refers to its bytes any more, and they may be overwritten. A handler says so; the
+   * decoded request has slices of them (records, bytes), so one that keeps such a slice must not.
+   */
+  mayRecycle: boolean;
+}
+
 export interface RequestContext {
   readonly apiKey: number;
   readonly apiVersion: number;
@@ -24,4 +33,6 @@ export interface RequestContext {
   readonly principal: Principal;
   /** The request came over the inter-broker listener, or from the controller in this process. */
   readonly isPrivileged: boolean;
+  /** Absent where the request came in no frame. */
+  readonly frame?: FrameLease;
 }

@@ -85,18 +85,21 @@ const heartbeat = (version = 0): Buffer => frame(HeartbeatRequest, version, { gr
 
 test('an answer goes back under the correlation id, in the version of the request', async () => {
   const { router } = setUp((context) => ({ errorCode: context.apiVersion, throttleTimeMs: 7 }));
-  assert.deepEqual(body(await router.handle(heartbeat(1), connection), HeartbeatResponse, 1), { throttleTimeMs: 7, errorCode: 1 });
-  const flexible = await router.handle(heartbeat(4), connection);
+  assert.deepEqual(body(await router.handle(heartbeat(1), connection, { mayRecycle: false }), HeartbeatResponse, 1), {
+    throttleTimeMs: 7,
+    errorCode: 1,
+  });
+  const flexible = await router.handle(heartbeat(4), connection, { mayRecycle: false });
   assert.deepEqual(body(flexible, HeartbeatResponse, 4, 5), { throttleTimeMs: 7, errorCode: 4 });
 });
 
 test('an answer that is there at once comes at once, and a late one as a promise', () => {
-  assert.ok(!(setUp().router.handle(heartbeat(), connection) instanceof Promise));
-  assert.ok(setUp(async () => ({})).router.handle(heartbeat(), connection) instanceof Promise);
+  assert.ok(!(setUp().router.handle(heartbeat(), connection, { mayRecycle: false }) instanceof Promise));
+  assert.ok(setUp(async () => ({})).router.handle(heartbeat(), connection, { mayRecycle: false }) instanceof Promise);
 });
 
 test('no answer is no bytes', () => {
-  assert.equal(setUp(() => null).router.handle(heartbeat(), connection), null);
+  assert.equal(setUp(() => null).router.handle(heartbeat(), connection, { mayRecycle: false }), null);
 });
 
 for (const { name, act } of [
@@ -110,7 +113,7 @@ for (const { name, act } of [
 ] satisfies { name: string; act: Act }[]) {
   test(`a protocol error that is ${name} becomes the answer`, async () => {
     const { router, lines } = setUp(act);
-    const answer = await router.handle(heartbeat(), connection);
+    const answer = await router.handle(heartbeat(), connection, { mayRecycle: false });
     assert.equal(body(answer, HeartbeatResponse, 0).errorCode, errorCodes.UNKNOWN_MEMBER_ID);
     assert.deepEqual(lines, []);
   });
@@ -120,7 +123,7 @@ test('any other error is logged and answered as UNKNOWN_SERVER_ERROR', async () 
   const { router, lines } = setUp(async () => {
     throw new TypeError('oops');
   });
-  const answer = await router.handle(heartbeat(), connection);
+  const answer = await router.handle(heartbeat(), connection, { mayRecycle: false });
   assert.equal(body(answer, HeartbeatResponse, 0).errorCode, errorCodes.UNKNOWN_SERVER_ERROR);
   assert.match(lines.join(), /Heartbeat/);
 });
@@ -135,7 +138,7 @@ for (const { name, bytes, expected } of [
   test(`a request ${name} closes the connection`, () => {
     const { router } = setUp();
     assert.throws(
-      () => router.handle(bytes, connection),
+      () => router.handle(bytes, connection, { mayRecycle: false }),
       (error: unknown) => error instanceof CloseConnectionError && expected.test(error.message),
     );
   });
@@ -144,7 +147,7 @@ for (const { name, bytes, expected } of [
 test('a version of ApiVersions that is not served is answered in the layout of version 0', () => {
   const { router } = setUp();
   const bytes = frame(ApiVersionsRequest, 3, { clientSoftwareName: 'a', clientSoftwareVersion: '1' }, 2, 127);
-  const answer = body(router.handle(bytes, connection) as AnswerBytes, ApiVersionsResponse, 0);
+  const answer = body(router.handle(bytes, connection, { mayRecycle: false }) as AnswerBytes, ApiVersionsResponse, 0);
   assert.equal(answer.errorCode, errorCodes.UNSUPPORTED_VERSION);
   assert.deepEqual(answer.apiKeys, [{ apiKey: 18, minVersion: 0, maxVersion: 5 }]);
 });

@@ -20,7 +20,7 @@ import type { Clock, Counter, Histogram, Logger, MetricsRegistry } from '@odrade
 import type { AnswerBytes, ConnectionIdentity, FrameHandler } from '../network/broker-connection.ts';
 import { CloseConnectionError } from './close-connection-error.ts';
 import type { Answer, Handler } from './handler.ts';
-import type { RequestContext } from './request-context.ts';
+import type { FrameLease, RequestContext } from './request-context.ts';
 
 /** API key, version and correlation id. */
 const fixedHeaderBytes = 8;
@@ -66,7 +66,7 @@ export class RequestRouter implements FrameHandler {
     return frame.length >= fixedHeaderBytes && this.#handlers.get(frame.readInt16BE(0))?.mayOverlap === true;
   }
 
-  handle(frame: Buffer, connection: ConnectionIdentity): AnswerBytes | Promise<AnswerBytes> {
+  handle(frame: Buffer, connection: ConnectionIdentity, lease: FrameLease): AnswerBytes | Promise<AnswerBytes> {
     if (frame.length < fixedHeaderBytes) throw new CloseConnectionError(`a frame of ${frame.length} bytes is no request`);
     const apiKey = frame.readInt16BE(0);
     const apiVersion = frame.readInt16BE(2);
@@ -100,6 +100,7 @@ export class RequestRouter implements FrameHandler {
       securityProtocol: connection.securityProtocol,
       principal: connection.principal,
       isPrivileged: connection.isPrivileged,
+      frame: lease,
     };
     const startMs = this.#parts.clock.monotonicMs();
     let answer: Answer<MessageDefinition> | Promise<Answer<MessageDefinition>>;

@@ -11,9 +11,13 @@ const sizeOfLength = 4;
  */
 const promisedBytes = 1024 * 1024;
 
-/** Cuts frames out of a stream of chunks. A frame that lies whole within one chunk is a slice of it; any other is copied once. */
+/**
+ * Cuts frames out of a stream of chunks. A frame that lies whole within one chunk is a slice of it; any other is copied once. With
+ * `allocate` every frame is copied, into what that gives, so that chunks need not outlive `next`.
+ */
 export class FrameCutter {
   readonly #maxFrameBytes: number;
+  readonly #allocate: ((size: number) => Buffer) | undefined;
   #chunk: Buffer = Buffer.alloc(0);
   #position = 0;
   /** The four bytes of a length that came in pieces. */
@@ -25,8 +29,9 @@ export class FrameCutter {
   #frame: Buffer | null = null;
   #frameChunks: Buffer[] = [];
 
-  constructor(maxFrameBytes: number) {
+  constructor(maxFrameBytes: number, allocate?: (size: number) => Buffer) {
     this.#maxFrameBytes = maxFrameBytes;
+    this.#allocate = allocate;
   }
 
   /** Bytes that belong to a frame which has not arrived whole. */
@@ -34,10 +39,22 @@ export class FrameCutter {
     return this.#frameFilled + this.#lengthFilled + this.#chunk.length - this.#position;
   }
 
+  /** Whether all of the chunk has been taken. */
+  get isDrained(): boolean {
+    return this.#position === this.#chunk.length;
+  }
+
   /** Takes the next chunk of the stream. All frames of the chunk before must have been taken out with `next`. */
   add(chunk: Buffer): void {
-    if (this.#position < this.#chunk.length) throw new Error('A chunk was added before the frames of the last one were taken');
+    if (!this.isDrained) throw new Error('A chunk was added before the frames of the last one were taken');
     this.#chunk = chunk;
+    this.#position = 0;
+  }
+
+  /** Copies what is left of the chunk, whose bytes may change from now on. */
+  own(): void {
+    if (this.isDrained) return;
+    this.#chunk = Buffer.from(this.#chunk.subarray(this.#position));
     this.#position = 0;
   }
 
@@ -46,7 +63,7 @@ export class FrameCutter {
     if (this.#frameLength < 0 && !this.#readLength()) return null;
     const missing = this.#frameLength - this.#frameFilled;
     const available = this.#chunk.length - this.#position;
-    if (this.#frameFilled === 0 && available >= missing) {
+    if (this.#frameFilled === 0 && available >= missing && this.#allocate === undefined) {
       const frame = this.#chunk.subarray(this.#position, this.#position + missing);
       this.#position += missing;
       this.#frameLength = -1;
@@ -84,10 +101,10 @@ export class FrameCutter {
     const piece = this.#chunk.subarray(this.#position, this.#position + size);
     this.#position += size;
     if (this.#frameLength <= promisedBytes) {
-      this.#frame ??= Buffer.allocUnsafe(this.#frameLength);
+      this.#frame ??= this.#allocate?.(this.#frameLength) ?? Buffer.allocUnsafe(this.#frameLength);
       piece.copy(this.#frame, this.#frameFilled);
     } else {
-      this.#frameChunks.push(piece);
+      this.#frameChunks.push(this.#allocate === undefined ? piece : Buffer.from(piece));
     }
     this.#frameFilled += size;
   }

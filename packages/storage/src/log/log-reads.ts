@@ -37,8 +37,10 @@ export function readLog(log: PartitionLog, fetchOffset: number, options: ReadOpt
     );
   }
   const endOffset = upperBound(log, options);
+  if (fetchOffset >= endOffset) log.wantTail();
   if (fetchOffset >= endOffset || (options.maxBytes <= 0 && !options.minOneBatch)) return fetched(log, [], 0, fetchOffset, options);
   const tail = log.tail.read(fetchOffset, endOffset, options.maxBytes, options.minOneBatch);
+  if (tail !== undefined) log.wantTail();
   if (tail !== undefined) return fetched(log, tail.chunks, tail.sizeBytes, fetchOffset, options);
   return readSegments(log, fetchOffset, endOffset, options);
 }
@@ -111,6 +113,7 @@ function sliced(
   }
   if (from < 0 || to === 0) return from >= 0 && !options.minOneBatch ? fetched(log, [], 0, fetchOffset, options) : undefined;
   segment.rememberRead(nextOffset, position + to);
+  if (nextOffset >= endOffset) log.wantTail();
   return fetched(log, to > from ? [bytes.subarray(from, to)] : [], to - from, fetchOffset, options);
 }
 

@@ -18,7 +18,7 @@ import type { LogSegment } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
 import { markerOf, replayIndexed } from './producer-replay.ts';
 import type { ProducerStates } from './producer-states.ts';
-import { LogTail } from './tail-cache.ts';
+import { isKeptWhole, LogTail } from './tail-cache.ts';
 import type { TopicPartition } from './topic-partition.ts';
 
 export interface AppendOptions {
@@ -36,6 +36,8 @@ export interface AppendInfo {
   /** The batch had been appended before; these are the offsets that it got then. */
   readonly isDuplicate: boolean;
   readonly sizeBytes: number;
+  /** The bytes that were given stay in memory for readers who keep up, so they must not be overwritten, not even after `written`. */
+  readonly isKept: boolean;
   /** Settles when the bytes are in the file, and on the device where `flush.messages` asks for it. Rejects with KAFKA_STORAGE_ERROR. */
   readonly written: Promise<void>;
 }
@@ -70,6 +72,9 @@ export interface OpenedLog {
 
 const settled = Promise.resolve();
 
+/** How long after a read up to the end the tail is kept: a consumer that keeps up asks again within its longest wait. */
+const tailWantedForMs = 10_000;
+
 export class PartitionLog {
   readonly topicPartition: TopicPartition;
   readonly topicId: string;
@@ -86,7 +91,9 @@ export class PartitionLog {
   #highWatermark: number;
   #recoveryPoint: number;
   /** The batches of this turn, for the tail; and who waits for them. */
-  #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number }[] = [];
+  #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number; readonly isForTail: boolean }[] = [];
+  /** Until when, on the monotonic clock, what is appended is kept in memory: as long as somebody has lately read up to the end. */
+  #tailWantedUntilMs = 0;
   #writing: PromiseWithResolvers<void> | undefined;
   #isClosed = false;
   #lastFlushMs: number;
@@ -174,6 +181,15 @@ export class PartitionLog {
     return this.#tail;
   }
 
+  /** Somebody has read up to the end: what is appended next is likely to be asked for soon. */
+  wantTail(): void {
+    this.#tailWantedUntilMs = this.#files.clock.monotonicMs() + tailWantedForMs;
+  }
+
+  #isTailWanted(): boolean {
+    return this.#tailWantedUntilMs > 0 && this.#files.clock.monotonicMs() < this.#tailWantedUntilMs;
+  }
+
   get leaderEpochs(): LeaderEpochs {
     return this.#leaderEpochs;
   }
@@ -213,7 +229,9 @@ export class PartitionLog {
     }
     this.#leaderEpochs.assign(options.leaderEpoch, this.#logEndOffset);
     const { baseOffset } = batch;
-    this.#stage(batch, batch.sizeInBytes === batch.buffer.length && batch.start === 0 ? batch.buffer : batch.bytes());
+    const bytes = batch.sizeInBytes === batch.buffer.length && batch.start === 0 ? batch.buffer : batch.bytes();
+    const isForTail = this.#isTailWanted();
+    this.#stage(batch, bytes, isForTail);
     return {
       firstOffset: baseOffset,
       lastOffset: this.#logEndOffset - 1,
@@ -222,6 +240,7 @@ export class PartitionLog {
       maxTimestamp: batch.maxTimestamp,
       isDuplicate: false,
       sizeBytes: batch.sizeInBytes,
+      isKept: isForTail && isKeptWhole(bytes),
       written: this.#whenWritten(),
     };
   }
@@ -242,7 +261,7 @@ export class PartitionLog {
         if (batch instanceof RecordBatch && batch.partitionLeaderEpoch >= 0) {
           this.#leaderEpochs.assign(batch.partitionLeaderEpoch, batch.baseOffset);
         }
-        this.#stage(batch, batch.bytes());
+        this.#stage(batch, batch.bytes(), true);
         maxTimestamp = Math.max(maxTimestamp, batch.maxTimestamp);
         sizeBytes += batch.sizeInBytes;
       }
@@ -257,6 +276,7 @@ export class PartitionLog {
       maxTimestamp,
       isDuplicate: false,
       sizeBytes,
+      isKept: true,
       written: this.#whenWritten(),
     };
   }
@@ -270,6 +290,7 @@ export class PartitionLog {
       maxTimestamp: batch.maxTimestamp,
       isDuplicate: true,
       sizeBytes: batch.sizeInBytes,
+      isKept: false,
       // The first copy may be waiting for its write in this very turn.
       written: known.lastOffset < this.#writtenEndOffset ? settled : this.#whenWritten(),
     };
@@ -280,11 +301,11 @@ export class PartitionLog {
     if (marker !== undefined) this.#producerStates.checkMarker(batch.producerId, marker.coordinatorEpoch);
   }
 
-  #stage(batch: Batch, bytes: Buffer): void {
+  #stage(batch: Batch, bytes: Buffer, isForTail: boolean): void {
     const { baseOffset, lastOffset, maxTimestamp } = batch;
     const segment = this.#segmentFor(bytes.length, lastOffset, maxTimestamp);
     segment.stage(bytes, lastOffset, maxTimestamp);
-    this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1 });
+    this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1, isForTail });
     this.#logEndOffset = lastOffset + 1;
     this.#recordProducer(batch, segment);
   }
@@ -357,7 +378,10 @@ export class PartitionLog {
       writing?.reject(this.#writeFailed(error));
       return;
     }
-    for (const { bytes, baseOffset, nextOffset } of staged) this.#tail.add(bytes, baseOffset, nextOffset);
+    for (const { bytes, baseOffset, nextOffset, isForTail } of staged) {
+      if (isForTail) this.#tail.add(bytes, baseOffset, nextOffset);
+      else this.#tail.clear();
+    }
     this.#writtenEndOffset = this.#logEndOffset;
     if (this.#logEndOffset - this.#recoveryPoint < this.#config.flushMessages) writing?.resolve();
     else this.flush().then(writing?.resolve, writing?.reject);

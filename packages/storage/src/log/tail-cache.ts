@@ -8,6 +8,11 @@
 const smallBatchBytes = 16 * 1024;
 const slabBytes = 256 * 1024;
 
+/** Whether the tail keeps these very bytes, and not a copy. */
+export function isKeptWhole(bytes: Buffer): boolean {
+  return bytes.length >= smallBatchBytes;
+}
+
 export interface TailEntry {
   readonly bytes: Buffer;
   readonly baseOffset: number;
@@ -34,7 +39,7 @@ export class TailBudget {
 
   /** A copy of the bytes in a slab; what is too large for that is returned as it is. */
   compact(bytes: Buffer): Buffer {
-    if (bytes.length >= smallBatchBytes) return bytes;
+    if (isKeptWhole(bytes)) return bytes;
     if (this.#slab === undefined || this.#slabUsed + bytes.length > slabBytes) {
       this.#slab = Buffer.allocUnsafeSlow(slabBytes);
       this.#slabUsed = 0;
@@ -98,6 +103,7 @@ export class LogTail {
   }
 
   clear(): void {
+    if (this.#entries.length === 0) return;
     for (let index = this.#first; index < this.#entries.length; index++) this.#budget.removed(this.#entries[index]!.bytes.length);
     this.#entries = [];
     this.#first = 0;
