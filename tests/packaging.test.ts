@@ -1,12 +1,15 @@
 // What a user gets: the packages as they would be published, installed by npm into an empty folder, and the command run from there.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '@odradek/testing';
+import { ApiVersionsRequest, ApiVersionsResponse } from '@odradek/protocol';
+import { freePort, RawClient, runCommand, until } from '@odradek/testing';
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -56,6 +59,32 @@ describe('the published packages', () => {
   test('`npx odradek --version` says its version', async () => {
     const { stdout } = await npm(folder, ['exec', '--', 'odradek', '--version']);
     assert.match(stdout.toString(), new RegExp(`^odradek ${manifestOf('cli').version.replaceAll('.', '\\.')}\\b`));
+  });
+
+  test('`npx odradek start` brings up a broker, and SIGTERM stops it', async () => {
+    const port = await freePort();
+    const overrides = [`listeners=PLAINTEXT://127.0.0.1:${port}`, 'log.dirs=data'].flatMap((setting) => ['--override', setting]);
+    const odradek = spawn(process.execPath, [join('node_modules', '.bin', 'odradek'), 'start', ...overrides], { cwd: folder });
+    const exited = once(odradek, 'exit');
+    let output = '';
+    for (const stream of [odradek.stdout, odradek.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+    }
+    try {
+      await until('the broker says that it is ready', () => {
+        assert.equal(odradek.exitCode, null, output);
+        return output.includes(`ready at 127.0.0.1:${port}`);
+      });
+      await using client = await RawClient.connect({ port });
+      const { errorCode } = await client.send(ApiVersionsRequest, ApiVersionsResponse, 0, {});
+      assert.equal(errorCode, 0);
+      odradek.kill('SIGTERM');
+      assert.deepEqual(await exited, [0, null], output);
+    } finally {
+      odradek.kill('SIGKILL');
+    }
   });
 });
 
