@@ -92,7 +92,7 @@ export class SimulatedClient {
         const cutter = new FrameCutter(maxAnswerBytes);
         return {
           onData: (chunk) => {
-            cutter.add(chunk);
+            cutter.add(Buffer.from(chunk));
             for (let body = cutter.next(); body !== null; body = cutter.next()) {
               this.#settle((waiting) => waiting.take(body!));
             }

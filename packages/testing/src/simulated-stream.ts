@@ -190,6 +190,8 @@ export class SimulatedStream implements ByteStream {
         this.#closeWhenBothEnded();
       } else if (parcel instanceof Buffer) {
         this.#receiver?.onData(parcel);
+        // They were lent for the call: whoever kept them reads rubbish from now on.
+        parcel.fill(0xdb);
       }
     }
   }
