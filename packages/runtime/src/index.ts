@@ -1,5 +1,6 @@
 // The public face of @odradek/runtime.
 
+export { BufferPool, type BufferPoolOptions } from './buffer-pool.ts';
 export { type Clock, systemClock } from './clock.ts';
 export {
   atLeast,

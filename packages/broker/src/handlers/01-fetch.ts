@@ -74,6 +74,7 @@ async function fetchLater(
 ): Promise<FetchAnswer> {
   const reads = await first;
   if (!mustWait(fetching, reads)) return finish(parts, fetching, reads);
+  for (const { release } of reads.fetched) release?.();
   const { wanted } = fetching.session;
   const { isolation } = fetching.limits;
   await enoughToFetch(parts.replicaManager, {
@@ -91,9 +92,20 @@ function mustWait({ request, session, minBytes }: Fetch, reads: PartitionReads):
 }
 
 function finish(parts: FetchParts, { context, session }: Fetch, reads: PartitionReads): FetchAnswer {
-  const { apiVersion } = context;
+  const { apiVersion, frame } = context;
+  if (frame !== undefined) frame.onSent = releaseOf(reads.fetched);
   const fetched = apiVersion >= 10 ? reads.fetched : reads.fetched.map((partition) => adapt(parts, apiVersion, partition));
   return answer(parts, context, session, fetched);
+}
+
+/** Gives back all buffers of an answer; undefined when there is none to give back. */
+function releaseOf(fetched: readonly FetchedPartition[]): (() => void) | undefined {
+  const releases: (() => void)[] = [];
+  for (const { release } of fetched) if (release !== undefined) releases.push(release);
+  if (releases.length <= 1) return releases[0];
+  return () => {
+    for (const release of releases) release();
+  };
 }
 
 function answer(
@@ -133,7 +145,7 @@ function adapt(parts: FetchParts, apiVersion: number, fetched: FetchedPartition)
     const old = convertRecords(joined(records), apiVersion <= 1 ? 0 : 1, wanted.fetchOffset);
     // Before version 3 a batch that is larger than the limit is cut off: the client sees that it must ask for more.
     const cut = apiVersion < 3 && sizeBytes === 0 ? old.subarray(0, wanted.maxBytes) : old;
-    return { wanted, data: { ...data, records: cut }, sizeBytes: cut.length };
+    return { wanted, data: { ...data, records: cut }, sizeBytes: cut.length, release: undefined };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return refusedPartition(wanted, error.code);

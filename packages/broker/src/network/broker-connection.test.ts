@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ByteStream, Clock, Logger, Timer } from '@odradek/runtime';
+import { BufferPool, type ByteStream, type Clock, type Logger, type Timer } from '@odradek/runtime';
 import { CloseConnectionError } from '../requests/close-connection-error.ts';
 import { anonymousPrincipal } from '../requests/request-context.ts';
 import { type AnswerBytes, BrokerConnection, type FrameHandler } from './broker-connection.ts';
-import { FramePool } from './frame-pool.ts';
 import { RequestMemory } from './request-memory.ts';
 
 class FakeStream implements ByteStream {
@@ -89,7 +88,7 @@ function setUp(options: { maxRequestBytes?: number; memory?: RequestMemory } = {
       timer,
       logger: recordingLogger(lines),
       memory,
-      framePool: new FramePool(),
+      framePool: new BufferPool({ largestBytes: 2 ** 21, maxIdleBytes: 2 ** 25 }),
       requests,
       maxRequestBytes: options.maxRequestBytes ?? 1000,
       maxIdleMs: -1,

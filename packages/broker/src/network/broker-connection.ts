@@ -10,10 +10,9 @@
 //   - all connections together hold too many bytes of requests.
 
 import { FrameCutter, MalformedMessageError } from '@odradek/protocol';
-import type { ByteStream, Clock, Logger, StreamReceiver, Timer, TimerTask } from '@odradek/runtime';
+import type { BufferPool, ByteStream, Clock, Logger, StreamReceiver, Timer, TimerTask } from '@odradek/runtime';
 import { CloseConnectionError } from '../requests/close-connection-error.ts';
 import type { FrameLease, Principal } from '../requests/request-context.ts';
-import type { FramePool } from './frame-pool.ts';
 import type { RequestMemory } from './request-memory.ts';
 
 /** Requests begun and not answered on one connection, and their bytes. The Java producer has at most 5 of at most 1 MiB. */
@@ -49,7 +48,8 @@ export interface BrokerConnectionParts {
   readonly timer: Timer;
   readonly logger: Logger;
   readonly memory: RequestMemory;
-  readonly framePool: FramePool;
+  /** Where large frames are taken from, and given back to once a handler says that it is done with them. */
+  readonly framePool: BufferPool;
   readonly requests: FrameHandler;
   readonly maxRequestBytes: number;
   /** Below 0: for ever. */
@@ -78,6 +78,8 @@ export class BrokerConnection implements StreamReceiver {
   #allMayOverlap = true;
   #outgoing: Buffer[] = [];
   #outgoingBytes = 0;
+  /** Who waits for the answers that were handed to the stream to have left. */
+  readonly #onSent: (() => void)[] = [];
   #willFlush = false;
   /** Bytes of incomplete frames that `memory` knows of. */
   #countedBytes = 0;
@@ -198,7 +200,7 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #begin(frame: Buffer): void {
-    const request: InFlight = { frame, mayRecycle: false, isDone: false, answer: null };
+    const request: InFlight = { frame, mayRecycle: false, onSent: undefined, isDone: false, answer: null };
     const answer = this.#parts.requests.handle(frame, this.identity, request);
     if (!(answer instanceof Promise)) {
       request.isDone = true;
@@ -206,8 +208,7 @@ export class BrokerConnection implements StreamReceiver {
       if (this.#inFlight.length > 0) {
         this.#track(request);
       } else {
-        if (request.mayRecycle) this.#parts.framePool.give(frame);
-        this.#send(answer);
+        this.#send(request);
       }
       return;
     }
@@ -238,8 +239,7 @@ export class BrokerConnection implements StreamReceiver {
       answered += 1;
       this.#inFlightBytes -= request.frame.length;
       this.#parts.memory.add(-request.frame.length);
-      if (request.mayRecycle) this.#parts.framePool.give(request.frame);
-      this.#send(request.answer);
+      this.#send(request);
     }
     if (answered === 0) return;
     this.#inFlight.splice(0, answered);
@@ -252,21 +252,33 @@ export class BrokerConnection implements StreamReceiver {
     });
   }
 
-  #send(answer: AnswerBytes): void {
-    if (answer === null || this.#isClosed) return;
+  #send({ frame, mayRecycle, answer, onSent }: InFlight): void {
+    if (mayRecycle) this.#parts.framePool.give(frame);
+    if (answer === null || this.#isClosed) {
+      onSent?.();
+      return;
+    }
     for (const chunk of answer) {
       this.#outgoing.push(chunk);
       this.#outgoingBytes += chunk.length;
     }
+    if (onSent !== undefined) this.#onSent.push(onSent);
     if (this.#outgoingBytes >= maxGatheredBytes) this.#flush();
   }
 
   #flush(): void {
-    if (this.#outgoing.length === 0) return;
-    const chunks = this.#outgoing;
-    this.#outgoing = [];
-    this.#outgoingBytes = 0;
-    if (!this.#stream.write(chunks)) this.#peerIsSlow = true;
+    if (this.#outgoing.length > 0) {
+      const chunks = this.#outgoing;
+      this.#outgoing = [];
+      this.#outgoingBytes = 0;
+      if (!this.#stream.write(chunks)) this.#peerIsSlow = true;
+    }
+    if (this.#onSent.length > 0 && this.#stream.bufferedBytes === 0) this.#tellSent();
+  }
+
+  /** Nothing refers to the bytes of the answers any more. */
+  #tellSent(): void {
+    for (const onSent of this.#onSent.splice(0)) onSent();
   }
 
   #countMemory(): void {
@@ -310,7 +322,10 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #forgetAll(): void {
-    for (const request of this.#inFlight) this.#parts.memory.add(-request.frame.length);
+    for (const request of this.#inFlight) {
+      this.#parts.memory.add(-request.frame.length);
+      if (request.isDone) request.onSent?.();
+    }
     this.#inFlight.length = 0;
     this.#inFlightBytes = 0;
   }
@@ -322,6 +337,7 @@ export class BrokerConnection implements StreamReceiver {
     this.#unread = [];
     this.#nextFrame = null;
     this.#outgoing = [];
+    this.#tellSent();
     this.#parts.memory.stopWaiting(this.#resumeReading);
     this.#parts.memory.add(-this.#countedBytes);
     this.#countedBytes = 0;

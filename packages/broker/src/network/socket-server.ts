@@ -5,11 +5,19 @@
 // `max.connections` holds new connections back unread until an old one goes, as Kafka does by not accepting them; beyond as many
 // as the backlog allows they are refused. `max.connections.per.ip` refuses at once.
 
-import type { ByteStream, Clock, Listener, Logger, Network, StreamReceiver, Timer } from '@odradek/runtime';
+import {
+  BufferPool,
+  type ByteStream,
+  type Clock,
+  type Listener,
+  type Logger,
+  type Network,
+  type StreamReceiver,
+  type Timer,
+} from '@odradek/runtime';
 import type { ListenerAddress } from '../config/listeners.ts';
 import { anonymousPrincipal } from '../requests/request-context.ts';
 import { BrokerConnection, type FrameHandler } from './broker-connection.ts';
-import { FramePool } from './frame-pool.ts';
 import { RequestMemory } from './request-memory.ts';
 
 export interface SocketServerLimits {
@@ -38,7 +46,7 @@ export interface SocketServerParts {
 export class SocketServer {
   readonly #parts: SocketServerParts;
   readonly #memory: RequestMemory;
-  readonly #framePool = new FramePool();
+  readonly #framePool = new BufferPool({ largestBytes: 2 * 1024 * 1024, maxIdleBytes: 32 * 1024 * 1024 });
   readonly #listeners: { readonly address: ListenerAddress; readonly listener: Listener }[] = [];
   readonly #connections = new Set<BrokerConnection>();
   readonly #connectionsPerIp = new Map<string, number>();

@@ -69,7 +69,7 @@ function outcome(
   errorCode: number = errorCodes.NONE,
 ): FetchedPartition {
   const data = { partitionIndex: wanted.partition, errorCode, highWatermark, logStartOffset: 0, preferredReadReplica: -1 };
-  return { wanted, data, sizeBytes };
+  return { wanted, data, sizeBytes, release: undefined };
 }
 
 /** The answer in which each partition has this high watermark, and data where its name is in `withData`. */

@@ -40,6 +40,8 @@ export interface FetchedPartition {
   readonly wanted: WantedPartition;
   readonly data: FetchPartitionInit;
   readonly sizeBytes: number;
+  /** Gives back the buffer that the records lie in, once they have been sent. */
+  readonly release: (() => void) | undefined;
 }
 
 export interface FetchAnswer {

@@ -111,7 +111,7 @@ function success(
     preferredReadReplica: -1,
     records: records.records,
   };
-  return { wanted, data, sizeBytes: records.sizeBytes };
+  return { wanted, data, sizeBytes: records.sizeBytes, release: records.release };
 }
 
 function failed(wanted: WantedPartition, error: unknown): FetchedPartition {
@@ -134,5 +134,5 @@ export function refusedPartition(wanted: WantedPartition, errorCode: number): Fe
     preferredReadReplica: -1,
     records: [],
   };
-  return { wanted, data, sizeBytes: 0 };
+  return { wanted, data, sizeBytes: 0, release: undefined };
 }

@@ -9,13 +9,15 @@ export interface Principal {
 
 export const anonymousPrincipal: Principal = { type: 'User', name: 'ANONYMOUS' };
 
-/** What becomes of the bytes that a request came in. */
+/** What becomes of the bytes that a request came in and of those that its answer goes out in. */
 export interface FrameLease {
   /**
    * True: once the request is answered nothing refers to its bytes any more, and they may be overwritten. A handler says so; the
    * decoded request has slices of them (records, bytes), so one that keeps such a slice must not.
    */
   mayRecycle: boolean;
+  /** Called once, when the answer has left or never will: nothing refers to its bytes any more. */
+  onSent: (() => void) | undefined;
 }
 
 export interface RequestContext {

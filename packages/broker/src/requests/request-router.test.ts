@@ -85,21 +85,26 @@ const heartbeat = (version = 0): Buffer => frame(HeartbeatRequest, version, { gr
 
 test('an answer goes back under the correlation id, in the version of the request', async () => {
   const { router } = setUp((context) => ({ errorCode: context.apiVersion, throttleTimeMs: 7 }));
-  assert.deepEqual(body(await router.handle(heartbeat(1), connection, { mayRecycle: false }), HeartbeatResponse, 1), {
-    throttleTimeMs: 7,
-    errorCode: 1,
-  });
-  const flexible = await router.handle(heartbeat(4), connection, { mayRecycle: false });
+  assert.deepEqual(
+    body(await router.handle(heartbeat(1), connection, { mayRecycle: false, onSent: undefined }), HeartbeatResponse, 1),
+    {
+      throttleTimeMs: 7,
+      errorCode: 1,
+    },
+  );
+  const flexible = await router.handle(heartbeat(4), connection, { mayRecycle: false, onSent: undefined });
   assert.deepEqual(body(flexible, HeartbeatResponse, 4, 5), { throttleTimeMs: 7, errorCode: 4 });
 });
 
 test('an answer that is there at once comes at once, and a late one as a promise', () => {
-  assert.ok(!(setUp().router.handle(heartbeat(), connection, { mayRecycle: false }) instanceof Promise));
-  assert.ok(setUp(async () => ({})).router.handle(heartbeat(), connection, { mayRecycle: false }) instanceof Promise);
+  assert.ok(!(setUp().router.handle(heartbeat(), connection, { mayRecycle: false, onSent: undefined }) instanceof Promise));
+  assert.ok(
+    setUp(async () => ({})).router.handle(heartbeat(), connection, { mayRecycle: false, onSent: undefined }) instanceof Promise,
+  );
 });
 
 test('no answer is no bytes', () => {
-  assert.equal(setUp(() => null).router.handle(heartbeat(), connection, { mayRecycle: false }), null);
+  assert.equal(setUp(() => null).router.handle(heartbeat(), connection, { mayRecycle: false, onSent: undefined }), null);
 });
 
 for (const { name, act } of [
@@ -113,7 +118,7 @@ for (const { name, act } of [
 ] satisfies { name: string; act: Act }[]) {
   test(`a protocol error that is ${name} becomes the answer`, async () => {
     const { router, lines } = setUp(act);
-    const answer = await router.handle(heartbeat(), connection, { mayRecycle: false });
+    const answer = await router.handle(heartbeat(), connection, { mayRecycle: false, onSent: undefined });
     assert.equal(body(answer, HeartbeatResponse, 0).errorCode, errorCodes.UNKNOWN_MEMBER_ID);
     assert.deepEqual(lines, []);
   });
@@ -123,7 +128,7 @@ test('any other error is logged and answered as UNKNOWN_SERVER_ERROR', async () 
   const { router, lines } = setUp(async () => {
     throw new TypeError('oops');
   });
-  const answer = await router.handle(heartbeat(), connection, { mayRecycle: false });
+  const answer = await router.handle(heartbeat(), connection, { mayRecycle: false, onSent: undefined });
   assert.equal(body(answer, HeartbeatResponse, 0).errorCode, errorCodes.UNKNOWN_SERVER_ERROR);
   assert.match(lines.join(), /Heartbeat/);
 });
@@ -138,7 +143,7 @@ for (const { name, bytes, expected } of [
   test(`a request ${name} closes the connection`, () => {
     const { router } = setUp();
     assert.throws(
-      () => router.handle(bytes, connection, { mayRecycle: false }),
+      () => router.handle(bytes, connection, { mayRecycle: false, onSent: undefined }),
       (error: unknown) => error instanceof CloseConnectionError && expected.test(error.message),
     );
   });
@@ -147,7 +152,11 @@ for (const { name, bytes, expected } of [
 test('a version of ApiVersions that is not served is answered in the layout of version 0', () => {
   const { router } = setUp();
   const bytes = frame(ApiVersionsRequest, 3, { clientSoftwareName: 'a', clientSoftwareVersion: '1' }, 2, 127);
-  const answer = body(router.handle(bytes, connection, { mayRecycle: false }) as AnswerBytes, ApiVersionsResponse, 0);
+  const answer = body(
+    router.handle(bytes, connection, { mayRecycle: false, onSent: undefined }) as AnswerBytes,
+    ApiVersionsResponse,
+    0,
+  );
   assert.equal(answer.errorCode, errorCodes.UNSUPPORTED_VERSION);
   assert.deepEqual(answer.apiKeys, [{ apiKey: 18, minVersion: 0, maxVersion: 5 }]);
 });

@@ -1,9 +1,11 @@
 // Files that are opened when they are used and closed when too many are open, least recently used first. Ten thousand
 // partitions have thirty thousand files, of which few are in use at any moment.
 
-import type { FileSystem, OpenFile, OpenMode } from '@odradek/runtime';
+import { BufferPool, type FileSystem, type OpenFile, type OpenMode } from '@odradek/runtime';
 
 export class FilePool {
+  /** For what is read from the files. */
+  readonly buffers = new BufferPool({ largestBytes: 4 * 1024 * 1024, maxIdleBytes: 32 * 1024 * 1024 });
   readonly #fileSystem: FileSystem;
   readonly #maxOpen: number;
   /** In the order of use, the last used last. */

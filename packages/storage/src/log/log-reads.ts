@@ -27,6 +27,8 @@ export interface FetchedRecords {
   readonly highWatermark: number;
   readonly lastStableOffset: number;
   readonly logStartOffset: number;
+  /** To be called when nothing refers to the records any more, so that their buffer can be used again; or never. */
+  readonly release: (() => void) | undefined;
 }
 
 export function readLog(log: PartitionLog, fetchOffset: number, options: ReadOptions): FetchedRecords | Promise<FetchedRecords> {
@@ -114,7 +116,9 @@ function sliced(
   if (from < 0 || to === 0) return from >= 0 && !options.minOneBatch ? fetched(log, [], 0, fetchOffset, options) : undefined;
   segment.rememberRead(nextOffset, position + to);
   if (nextOffset >= endOffset) log.wantTail();
-  return fetched(log, to > from ? [bytes.subarray(from, to)] : [], to - from, fetchOffset, options);
+  if (to === from) return fetched(log, [], 0, fetchOffset, options);
+  const release = (): void => segment.records.release(bytes);
+  return fetched(log, [bytes.subarray(from, to)], to - from, fetchOffset, options, release);
 }
 
 /** For a batch that the first guess did not reach: its place is looked for by headers, and it is read alone. */
@@ -142,6 +146,7 @@ function fetched(
   sizeBytes: number,
   fetchOffset: number,
   { isolation }: ReadOptions,
+  release?: () => void,
 ): FetchedRecords {
   return {
     records,
@@ -151,6 +156,7 @@ function fetched(
     highWatermark: log.highWatermark,
     lastStableOffset: log.lastStableOffset,
     logStartOffset: log.logStartOffset,
+    release,
   };
 }
 

@@ -1,7 +1,7 @@
 // The records of a segment: batches one behind the other, in a file that only grows at its end.
 
 import { type Batch, batchAt, batchSizeAt, logOverhead, magicPosition } from '@odradek/protocol';
-import type { OpenFile } from '@odradek/runtime';
+import type { BufferPool, OpenFile } from '@odradek/runtime';
 import type { FilePool, PooledFile } from './file-pool.ts';
 
 /** Up to this size a read from the page cache costs less than the way to the thread pool and back (5.5 against 41 µs). */
@@ -21,12 +21,14 @@ export interface BatchPosition {
 
 export class RecordsFile {
   readonly #file: PooledFile;
+  readonly #buffers: BufferPool;
   #sizeBytes: number;
   #flushing: Promise<void> | undefined;
   #flushAgain: Promise<void> | undefined;
 
   constructor(pool: FilePool, path: string, sizeBytes: number) {
     this.#file = pool.file(path, 'readWrite');
+    this.#buffers = pool.buffers;
     this.#sizeBytes = sizeBytes;
   }
 
@@ -60,13 +62,18 @@ export class RecordsFile {
     return this.#file.use().readSync(target, offset, length, position);
   }
 
-  /** The bytes from `position`, fewer at the end of the file; at once when they are few. */
+  /** The bytes from `position`, fewer at the end of the file; at once when they are few. Give them back with `release`, or not at all. */
   read(position: number, length: number): Buffer | Promise<Buffer> {
     const wanted = Math.min(length, this.#sizeBytes - position);
     if (wanted <= 0) return Buffer.alloc(0);
-    const target = Buffer.allocUnsafeSlow(wanted);
+    const target = this.#buffers.take(wanted);
     if (wanted <= maxSyncReadBytes) return target.subarray(0, this.readSync(target, 0, wanted, position));
     return this.#file.pinned(async (file: OpenFile) => target.subarray(0, await file.read(target, 0, wanted, position)));
+  }
+
+  /** Nothing refers to the bytes that `read` gave any more. */
+  release(bytes: Buffer): void {
+    this.#buffers.give(bytes);
   }
 
   /** Walks the headers from `position`, which must be where a batch begins, reading as little as possible. */
