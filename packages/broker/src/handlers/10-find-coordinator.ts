@@ -54,7 +54,11 @@ async function findCoordinator(
   context: RequestContext,
 ): Promise<Coordinator> {
   const topic = topics.get(keyType);
-  if (topic === undefined) throw new ProtocolError(errorCodes.INVALID_REQUEST, `There is no coordinator type ${keyType}.`);
+  if (topic === undefined) {
+    // A client that is told to try again goes on with what needs no coordinator; one that is told that it is wrong gives up.
+    if (keyType === 0 || keyType === 1) throw new ProtocolError(errorCodes.COORDINATOR_NOT_AVAILABLE);
+    throw new ProtocolError(errorCodes.INVALID_REQUEST, `There is no coordinator type ${keyType}.`);
+  }
   const partition = topic.partitionOf(key);
   if (metadataCache.current.topic(topic.name) === undefined) await topic.create();
   const metadata = metadataCache.current;

@@ -7,6 +7,7 @@ import type { ConfigChanges } from '../admin/config-changes.ts';
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
 import type { ProducerIds } from '../controller/producer-ids.ts';
+import { coordinatorPartition } from '../coordinator/coordinator-partition.ts';
 import type { PartLoggers } from '../logging/part-loggers.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { FetchSessions } from '../replication/fetch-sessions.ts';
@@ -19,7 +20,7 @@ import { metadataHandler } from './03-metadata.ts';
 import { leaderAndIsrHandler } from './04-leader-and-isr.ts';
 import { stopReplicaHandler } from './05-stop-replica.ts';
 import { updateMetadataHandler } from './06-update-metadata.ts';
-import { findCoordinatorHandler } from './10-find-coordinator.ts';
+import { type CoordinatorTopic, findCoordinatorHandler } from './10-find-coordinator.ts';
 import { apiVersionsHandler } from './18-api-versions.ts';
 import { createTopicsHandler } from './19-create-topics.ts';
 import { deleteTopicsHandler } from './20-delete-topics.ts';
@@ -66,8 +67,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     fetchHandler({ ...parts, maxBytes: () => config.get('fetch.max.bytes') }),
     listOffsetsHandler(parts),
     metadataHandler({ ...parts, autoCreatesTopics: () => config.get('auto.create.topics.enable') }),
-    // There is no coordinator yet, but librdkafka before 2.11 compresses with LZ4 only where FindCoordinator 0 is offered.
-    findCoordinatorHandler({ ...parts, topics: new Map() }),
+    findCoordinatorHandler({ ...parts, topics: new Map([[0, groupCoordinatorTopic(parts)]]) }),
     apiVersionsHandler({ ...parts, servedApis: () => servedApis }),
     createTopicsHandler(parts),
     deleteTopicsHandler(parts),
@@ -86,4 +86,21 @@ export function createHandlers(parts: HandlerParts): Handlers {
   ];
   const servedApis: Api[] = forClients.map(({ api }) => api).sort((a, b) => a.key - b.key);
   return { forClients, forController: [leaderAndIsrHandler(parts), stopReplicaHandler(parts), updateMetadataHandler(parts)] };
+}
+
+/**
+ * Clients ask for the coordinator of a group before they can have one: kafka-clients 0.9 does so even for partitions assigned by
+ * hand, and librdkafka before 2.11 compresses with LZ4 only where FindCoordinator 0 is offered.
+ */
+function groupCoordinatorTopic({ config, metadataCache, topicChanges }: HandlerParts): CoordinatorTopic {
+  const name = '__consumer_offsets';
+  const partitionCount = (): number =>
+    metadataCache.current.topic(name)?.partitions.length ?? config.get('offsets.topic.num.partitions');
+  return {
+    name,
+    partitionOf: (groupId) => coordinatorPartition(groupId, partitionCount()),
+    create: async () => {
+      await topicChanges.autoCreate([name]);
+    },
+  };
 }
