@@ -10,6 +10,7 @@
 import { type Batch, errorCodes, iterateBatches, ProtocolError, RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
 import { type AppendOrigin, asProtocolError, validateForAppend } from './append-validator.ts';
+import { isDiskFull } from './disk-full.ts';
 import { type EpochEnd, type LeaderEpochs, unknownEpochEnd } from './leader-epochs.ts';
 import type { LogConfig } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
@@ -614,8 +615,8 @@ export class PartitionLog {
   }
 
   async #flushUpTo(offset: number, segments: readonly LogSegment[]): Promise<void> {
+    this.#guarded(() => this.#leaderEpochs.write());
     try {
-      this.#leaderEpochs.write();
       for (const segment of segments) if (segment.writtenBytes > 0) await segment.flush();
     } catch (error) {
       // What the device has is unknown after a failed sync, so this is no disk to go on with.
@@ -654,11 +655,6 @@ export class PartitionLog {
     const { segmentJitterMs } = this.#config;
     return segmentJitterMs <= 0 ? 0 : this.#files.random.nextInt(Math.min(segmentJitterMs, 0x7fffffff));
   }
-}
-
-function isDiskFull(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 function messageOf(error: unknown): string {

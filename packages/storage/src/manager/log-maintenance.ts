@@ -1,6 +1,7 @@
 // What happens to logs as time goes by: checkpoints, forced flushes, retention, and producers that are forgotten.
 
 import type { TimerTask } from '@odradek/runtime';
+import { isDiskFull } from '../log/disk-full.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
@@ -80,7 +81,15 @@ export class LogMaintenance {
       try {
         await this.#write(directory, name);
       } catch (error) {
-        directory.fail(error);
+        if (isDiskFull(error)) {
+          // The last checkpoint still stands: a start would only have more to recover. The next turn tries again.
+          this.#world.logger.warn('A checkpoint could not be written, because the disk is full', {
+            directory: directory.path,
+            checkpoint: name,
+          });
+        } else {
+          directory.fail(error);
+        }
       }
     }
   }

@@ -3,6 +3,7 @@
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { World } from '@odradek/runtime';
+import { isDiskFull } from '../log/disk-full.ts';
 import { FilePool } from '../log/file-pool.ts';
 import type { LogConfig } from '../log/log-config.ts';
 import { partitionMetadataFile } from '../log/log-file-names.ts';
@@ -290,8 +291,4 @@ export class LogManager {
 function deletedFolder(key: string, uniqueHex: string): string {
   const ending = `.${uniqueHex}-delete`;
   return `${key.slice(0, 255 - ending.length)}${ending}`;
-}
-
-function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
