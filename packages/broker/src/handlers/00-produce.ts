@@ -195,8 +195,8 @@ async function awaitWrites(
   appends: readonly Append[],
 ): Promise<MessageInit<typeof ProduceResponse> | null> {
   const failed = await writesOf(appends);
-  // What is written is on disk; only the tail that readers keep up with may still refer to the bytes.
-  if (context.frame !== undefined) context.frame.mayRecycle = appends.every(({ info }) => !info.isKept);
+  // What is written nobody refers to any more.
+  if (context.frame !== undefined) context.frame.mayRecycle = true;
   for (let i = 0; i < appends.length; i++) {
     const append = appends[i] as Append;
     const error = failed?.[i];

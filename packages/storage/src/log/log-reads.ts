@@ -42,8 +42,10 @@ export function readLog(log: PartitionLog, fetchOffset: number, options: ReadOpt
   if (fetchOffset >= endOffset) log.wantTail();
   if (fetchOffset >= endOffset || (options.maxBytes <= 0 && !options.minOneBatch)) return fetched(log, [], 0, fetchOffset, options);
   const tail = log.tail.read(fetchOffset, endOffset, options.maxBytes, options.minOneBatch);
-  if (tail !== undefined) log.wantTail();
-  if (tail !== undefined) return fetched(log, tail.chunks, tail.sizeBytes, fetchOffset, options);
+  if (tail !== undefined) {
+    log.wantTail();
+    return fetched(log, tail.chunks, tail.sizeBytes, fetchOffset, options, tail.release);
+  }
   return readSegments(log, fetchOffset, endOffset, options);
 }
 

@@ -19,7 +19,7 @@ import type { LogSegment } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
 import { markerOf, replayIndexed } from './producer-replay.ts';
 import type { ProducerStates } from './producer-states.ts';
-import { isKeptWhole, LogTail } from './tail-cache.ts';
+import { LogTail } from './tail-cache.ts';
 import type { TopicPartition } from './topic-partition.ts';
 
 export interface AppendOptions {
@@ -37,9 +37,10 @@ export interface AppendInfo {
   /** The batch had been appended before; these are the offsets that it got then. */
   readonly isDuplicate: boolean;
   readonly sizeBytes: number;
-  /** The bytes that were given stay in memory for readers who keep up, so they must not be overwritten, not even after `written`. */
-  readonly isKept: boolean;
-  /** Settles when the bytes are in the file, and on the device where `flush.messages` asks for it. Rejects with KAFKA_STORAGE_ERROR. */
+  /**
+   * Settles when the bytes are in the file, and on the device where `flush.messages` asks for it; from then on the log does not refer
+   * to the bytes that it was given. Rejects with KAFKA_STORAGE_ERROR.
+   */
   readonly written: Promise<void>;
 }
 
@@ -92,7 +93,7 @@ export class PartitionLog {
   #highWatermark: number;
   #recoveryPoint: number;
   /** The batches of this turn, for the tail; and who waits for them. */
-  #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number; readonly isForTail: boolean }[] = [];
+  #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number }[] = [];
   /** Until when, on the monotonic clock, what is appended is kept in memory: as long as somebody has lately read up to the end. */
   #tailWantedUntilMs = 0;
   #writing: PromiseWithResolvers<void> | undefined;
@@ -231,8 +232,7 @@ export class PartitionLog {
     this.#leaderEpochs.assign(options.leaderEpoch, this.#logEndOffset);
     const { baseOffset } = batch;
     const bytes = batch.sizeInBytes === batch.buffer.length && batch.start === 0 ? batch.buffer : batch.bytes();
-    const isForTail = this.#isTailWanted();
-    this.#stage(batch, bytes, isForTail);
+    this.#stage(batch, bytes);
     return {
       firstOffset: baseOffset,
       lastOffset: this.#logEndOffset - 1,
@@ -241,7 +241,6 @@ export class PartitionLog {
       maxTimestamp: batch.maxTimestamp,
       isDuplicate: false,
       sizeBytes: batch.sizeInBytes,
-      isKept: isForTail && isKeptWhole(bytes),
       written: this.#whenWritten(),
     };
   }
@@ -262,7 +261,7 @@ export class PartitionLog {
         if (batch instanceof RecordBatch && batch.partitionLeaderEpoch >= 0) {
           this.#leaderEpochs.assign(batch.partitionLeaderEpoch, batch.baseOffset);
         }
-        this.#stage(batch, batch.bytes(), true);
+        this.#stage(batch, batch.bytes());
         maxTimestamp = Math.max(maxTimestamp, batch.maxTimestamp);
         sizeBytes += batch.sizeInBytes;
       }
@@ -277,7 +276,6 @@ export class PartitionLog {
       maxTimestamp,
       isDuplicate: false,
       sizeBytes,
-      isKept: true,
       written: this.#whenWritten(),
     };
   }
@@ -291,7 +289,6 @@ export class PartitionLog {
       maxTimestamp: batch.maxTimestamp,
       isDuplicate: true,
       sizeBytes: batch.sizeInBytes,
-      isKept: false,
       // The first copy may be waiting for its write in this very turn.
       written: known.lastOffset < this.#writtenEndOffset ? settled : this.#whenWritten(),
     };
@@ -302,11 +299,11 @@ export class PartitionLog {
     if (marker !== undefined) this.#producerStates.checkMarker(batch.producerId, marker.coordinatorEpoch);
   }
 
-  #stage(batch: Batch, bytes: Buffer, isForTail: boolean): void {
+  #stage(batch: Batch, bytes: Buffer): void {
     const { baseOffset, lastOffset, maxTimestamp } = batch;
     const segment = this.#segmentFor(bytes.length, lastOffset, maxTimestamp);
     segment.stage(bytes, lastOffset, maxTimestamp);
-    this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1, isForTail });
+    this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1 });
     this.#logEndOffset = lastOffset + 1;
     this.#recordProducer(batch, segment);
   }
@@ -379,10 +376,8 @@ export class PartitionLog {
       writing?.reject(this.#writeFailed(error));
       return;
     }
-    for (const { bytes, baseOffset, nextOffset, isForTail } of staged) {
-      if (isForTail) this.#tail.add(bytes, baseOffset, nextOffset);
-      else this.#tail.clear();
-    }
+    if (this.#isTailWanted()) for (const { bytes, baseOffset, nextOffset } of staged) this.#tail.add(bytes, baseOffset, nextOffset);
+    else this.#tail.clear();
     this.#writtenEndOffset = this.#logEndOffset;
     if (this.#logEndOffset - this.#recoveryPoint < this.#config.flushMessages) writing?.resolve();
     else this.flush().then(writing?.resolve, writing?.reject);

@@ -1,53 +1,83 @@
 // What was written last, kept in memory: a consumer or follower that keeps up costs no read from the disk. One bound counts for
 // all logs of a broker; beyond it the oldest goes, whichever log it belongs to.
 //
-// Batches are kept as the bytes that came from the socket. Small ones are copied into slabs, because a batch of 100 bytes may be
-// a slice of a chunk of 64 KiB and would keep all of that alive.
+//   slabs   | a a b a b b a | b c a a b … |        batches of all logs, copied one behind the other as they come
+//   log a     ^ ^   ^     ^     ^ ^                 its entries point into the slabs
+//
+// Batches are copied, because the buffer in which they came is wanted for the next request; a copy costs a tenth of what making and
+// collecting another buffer would. A slab is used again when no entry points into it and no answer that is on its way does.
 
-/** Batches below this size are copied. */
-const smallBatchBytes = 16 * 1024;
-const slabBytes = 256 * 1024;
+import { BufferPool } from '@odradek/runtime';
 
-/** Whether the tail keeps these very bytes, and not a copy. */
-export function isKeptWhole(bytes: Buffer): boolean {
-  return bytes.length >= smallBatchBytes;
+const slabBytes = 1024 * 1024;
+
+interface Slab {
+  readonly bytes: Buffer;
+  /** What points into the slab: entries of logs, and answers that have not left yet. */
+  references: number;
 }
 
-export interface TailEntry {
-  readonly bytes: Buffer;
+interface TailEntry {
+  readonly slab: Slab;
+  readonly start: number;
+  readonly end: number;
   readonly baseOffset: number;
   readonly nextOffset: number;
 }
 
-/** Bounds what all tails of a broker keep. */
+/** What was found in memory. */
+export interface TailRead {
+  readonly chunks: Buffer[];
+  readonly sizeBytes: number;
+  /** To be called when nothing refers to the chunks any more; or never, and then the memory is left to the garbage collector. */
+  readonly release: () => void;
+}
+
+/** Bounds what all tails of a broker keep, and holds their bytes. */
 export class TailBudget {
   readonly maxBytes: number;
+  readonly #pool: BufferPool;
   #bytes = 0;
   /** One owner for each entry, in the order in which they came; `#first` is where the oldest stands. */
   #owners: LogTail[] = [];
   #first = 0;
-  #slab: Buffer | undefined;
+  /** The slab that is being filled; this budget is one of its references. */
+  #slab: Slab | undefined;
   #slabUsed = 0;
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
+    this.#pool = new BufferPool({ largestBytes: 4 * slabBytes, maxIdleBytes: 4 * slabBytes });
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A copy of the bytes in a slab; what is too large for that is returned as it is. */
-  compact(bytes: Buffer): Buffer {
-    if (isKeptWhole(bytes)) return bytes;
+  /** Copies the bytes into a slab, for an entry to point at. */
+  place(bytes: Buffer): { readonly slab: Slab; readonly start: number } {
+    if (bytes.length > slabBytes / 4) {
+      // A large batch has a slab of its own rather than leave half of one empty.
+      const slab = { bytes: this.#pool.take(bytes.length), references: 1 };
+      bytes.copy(slab.bytes);
+      return { slab, start: 0 };
+    }
     if (this.#slab === undefined || this.#slabUsed + bytes.length > slabBytes) {
-      this.#slab = Buffer.allocUnsafeSlow(slabBytes);
+      if (this.#slab !== undefined) this.dropReference(this.#slab);
+      this.#slab = { bytes: this.#pool.take(slabBytes), references: 1 };
       this.#slabUsed = 0;
     }
+    const slab = this.#slab;
     const start = this.#slabUsed;
-    bytes.copy(this.#slab, start);
+    bytes.copy(slab.bytes, start);
     this.#slabUsed += bytes.length;
-    return this.#slab.subarray(start, this.#slabUsed);
+    slab.references += 1;
+    return { slab, start };
+  }
+
+  dropReference(slab: Slab): void {
+    slab.references -= 1;
+    if (slab.references === 0) this.#pool.give(slab.bytes);
   }
 
   added(tail: LogTail, sizeBytes: number): void {
@@ -83,7 +113,8 @@ export class LogTail {
       this.clear();
       return;
     }
-    this.#entries.push({ bytes: this.#budget.compact(bytes), baseOffset, nextOffset });
+    const { slab, start } = this.#budget.place(bytes);
+    this.#entries.push({ slab, start, end: start + bytes.length, baseOffset, nextOffset });
     this.#budget.added(this, bytes.length);
   }
 
@@ -91,7 +122,7 @@ export class LogTail {
   dropOldest(): void {
     const oldest = this.#entries[this.#first];
     if (oldest === undefined) return;
-    this.#budget.removed(oldest.bytes.length);
+    this.#drop(oldest);
     this.#first += 1;
     if (this.#first > 64 && this.#first * 2 > this.#entries.length) {
       this.#entries = this.#entries.slice(this.#first);
@@ -104,7 +135,7 @@ export class LogTail {
 
   clear(): void {
     if (this.#entries.length === 0) return;
-    for (let index = this.#first; index < this.#entries.length; index++) this.#budget.removed(this.#entries[index]!.bytes.length);
+    for (let index = this.#first; index < this.#entries.length; index++) this.#drop(this.#entries[index]!);
     this.#entries = [];
     this.#first = 0;
   }
@@ -113,25 +144,47 @@ export class LogTail {
    * The batches from the one with the offset on, below `endOffset` and within `maxBytes`, except that the first may be larger when
    * `minOneBatch`. undefined: the offset is not in memory.
    */
-  read(
-    offset: number,
-    endOffset: number,
-    maxBytes: number,
-    minOneBatch: boolean,
-  ): { chunks: Buffer[]; sizeBytes: number } | undefined {
+  read(offset: number, endOffset: number, maxBytes: number, minOneBatch: boolean): TailRead | undefined {
     const start = this.#indexOf(offset);
     if (start < 0) return undefined;
-    const chunks: Buffer[] = [];
+    let end = start;
     let sizeBytes = 0;
-    for (let index = start; index < this.#entries.length; index++) {
-      const { bytes, nextOffset } = this.#entries[index]!;
-      if (nextOffset > endOffset) break;
-      const isForced = minOneBatch && chunks.length === 0;
-      if (sizeBytes + bytes.length > maxBytes && !isForced) break;
-      chunks.push(bytes);
-      sizeBytes += bytes.length;
+    for (; end < this.#entries.length; end++) {
+      const entry = this.#entries[end]!;
+      if (entry.nextOffset > endOffset) break;
+      const size = entry.end - entry.start;
+      const isForced = minOneBatch && end === start;
+      if (sizeBytes + size > maxBytes && !isForced) break;
+      sizeBytes += size;
     }
-    return { chunks, sizeBytes };
+    return this.#handOut(start, end, sizeBytes);
+  }
+
+  /** Neighbours that lie one behind the other in a slab become one chunk. */
+  #handOut(first: number, end: number, sizeBytes: number): TailRead {
+    const chunks: Buffer[] = [];
+    const slabs: Slab[] = [];
+    for (let index = first; index < end; ) {
+      const { slab, start } = this.#entries[index]!;
+      let chunkEnd = start;
+      for (; index < end; index++) {
+        const next = this.#entries[index]!;
+        if (next.slab !== slab || next.start !== chunkEnd) break;
+        chunkEnd = next.end;
+      }
+      chunks.push(slab.bytes.subarray(start, chunkEnd));
+      if (slabs.at(-1) !== slab) slabs.push(slab);
+    }
+    for (const slab of slabs) slab.references += 1;
+    const release = (): void => {
+      for (const slab of slabs.splice(0)) this.#budget.dropReference(slab);
+    };
+    return { chunks, sizeBytes, release };
+  }
+
+  #drop({ slab, start, end }: TailEntry): void {
+    this.#budget.removed(end - start);
+    this.#budget.dropReference(slab);
   }
 
   #indexOf(offset: number): number {
