@@ -289,8 +289,9 @@ export class PartitionLog {
       maxTimestamp: batch.maxTimestamp,
       isDuplicate: true,
       sizeBytes: batch.sizeInBytes,
-      // The first copy may be waiting for its write in this very turn.
-      written: known.lastOffset < this.#writtenEndOffset ? settled : this.#whenWritten(),
+      // The first copy may be waiting for its write in this very turn, or for the device: since it was sent, or since a crash before
+      // which nobody had been told of it.
+      written: known.lastOffset < this.#writtenEndOffset ? (this.#isFlushDue() ? this.flush() : settled) : this.#whenWritten(),
     };
   }
 
@@ -379,8 +380,13 @@ export class PartitionLog {
     if (this.#isTailWanted()) for (const { bytes, baseOffset, nextOffset } of staged) this.#tail.add(bytes, baseOffset, nextOffset);
     else this.#tail.clear();
     this.#writtenEndOffset = this.#logEndOffset;
-    if (this.#logEndOffset - this.#recoveryPoint < this.#config.flushMessages) writing?.resolve();
-    else this.flush().then(writing?.resolve, writing?.reject);
+    if (this.#isFlushDue()) this.flush().then(writing?.resolve, writing?.reject);
+    else writing?.resolve();
+  }
+
+  /** Whether so much is not on the device that `flush.messages` asks for a flush. */
+  #isFlushDue(): boolean {
+    return this.#writtenEndOffset - this.#recoveryPoint >= this.#config.flushMessages;
   }
 
   /** The log goes back to what is on disk. A full disk may have room again later; any other fault takes the directory offline. */
