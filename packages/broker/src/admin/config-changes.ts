@@ -16,8 +16,8 @@ import {
 } from '@odradek/coordination';
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
+import { coordinationFailure } from '../controller/coordination-failure.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
-import { coordinationFailure } from './coordination-failure.ts';
 
 /** Kafka's numbers of the kinds of resource. */
 export const configResourceTypes = { UNKNOWN: 0, TOPIC: 2, BROKER: 4, BROKER_LOGGER: 8, CLIENT_METRICS: 16, GROUP: 32 } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { configNode, topicNode } from '@odradek/coordination';
 import { type ErrorName, errorByCode, zeroUuid } from '@odradek/protocol';
-import { SimulatedDisk } from '@odradek/testing';
+import { SimulatedDisk, until } from '@odradek/testing';
 import { type OneBroker, startOneBroker } from './one-broker.fixture.ts';
 import type { TopicToCreate, TopicToGrow } from './topic-changes.ts';
 
@@ -264,6 +264,36 @@ describe('topic changes', () => {
     assert.equal(broker.metadataCache.current.topicCount, 1000);
     assert.equal(broker.requests.filter((name) => name === 'LeaderAndIsrRequest').length, 1);
   });
+});
+
+describe('topic changes on a full disk', () => {
+  it('are refused, and possible again when there is room', async () => {
+    const fileSystem = new SimulatedDisk();
+    const broker = await startOneBroker({ fileSystem });
+    fileSystem.capacityBytes = fileSystem.usedBytes;
+    const [refused] = await broker.topicChanges.createTopics([topic('t')], once);
+    assert.equal(codeName(refused?.error), 'KAFKA_STORAGE_ERROR');
+    fileSystem.capacityBytes = Number.MAX_SAFE_INTEGER;
+    const [created] = await broker.topicChanges.createTopics([topic('t')], once);
+    assert.equal(created?.error, undefined);
+    await broker.close();
+  });
+
+  for (const room of [300, 400, 600]) {
+    it(`are finished later when the controller runs out of room, ${room} bytes`, async () => {
+      const fileSystem = new SimulatedDisk();
+      const broker = await startOneBroker({ fileSystem });
+      fileSystem.capacityBytes = fileSystem.usedBytes + room;
+      const creation = broker.topicChanges.createTopics([topic('t', { numPartitions: 5 })], once);
+      await until('the first write has been made', () => fileSystem.usedBytes > fileSystem.capacityBytes - room);
+      fileSystem.capacityBytes = Number.MAX_SAFE_INTEGER;
+      const [created] = await creation;
+      assert.equal(created?.error, undefined);
+      assert.equal(broker.metadataCache.current.topic('t')?.partitions.length, 5);
+      await broker.topicChanges.createTopics([topic('another')], once);
+      await broker.close();
+    });
+  }
 });
 
 describe('a broker that starts again', () => {

@@ -13,10 +13,10 @@ import {
 } from '@odradek/coordination';
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { Logger, Random, Timer } from '@odradek/runtime';
+import { coordinationFailure } from '../controller/coordination-failure.ts';
 import { type MetadataCache, type MetadataSnapshot, noLeader } from '../metadata/metadata-cache.ts';
 import { randomUuid } from '../metadata/random-uuid.ts';
 import { type ConfigChanges, type ConfigRules, configResourceTypes } from './config-changes.ts';
-import { coordinationFailure } from './coordination-failure.ts';
 import { planGrowth, planTopic, TopicNames, type TopicPlan } from './topic-plans.ts';
 
 /** A topic of a CreateTopics request, as decoded. */

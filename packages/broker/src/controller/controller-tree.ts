@@ -82,8 +82,8 @@ export class ControllerTree {
     const topics = new Set(writes.map(({ partition }) => partition.topic.name));
     const folders = [...topics].map((topic) => this.#createUnlessThere(partitionsNode.path(topic)));
     const outcomes = writes.map((write) => outcomeOf(write, this.#createLeadership(write)));
-    await Promise.all(folders);
-    return Promise.all(outcomes);
+    const [written] = await Promise.all([Promise.all(outcomes), ...folders]);
+    return written;
   }
 
   async #createUnlessThere(path: string): Promise<void> {
@@ -172,12 +172,12 @@ export class ControllerTree {
   }
 }
 
-/** Only a change of controller fails the whole. */
+/** Only a change of controller, or a tree that takes nothing, fails the whole. */
 async function outcomeOf({ partition }: LeadershipWrite, written: Promise<Leadership>): Promise<LeadershipOutcome> {
   try {
     return { partition, leadership: await written };
   } catch (error) {
-    if (error instanceof ControllerMovedError) throw error;
+    if (error instanceof ControllerMovedError || isCoordinationError(error, 'ConnectionLoss', 'SessionExpired')) throw error;
     return { partition, error };
   }
 }

@@ -8,6 +8,7 @@ import { ActiveController } from './active-controller.ts';
 import type { BrokerChannel } from './broker-channel.ts';
 import type { PartitionContext } from './controller-context.ts';
 import { ControllerMovedError } from './controller-tree.ts';
+import { coordinationFailure } from './coordination-failure.ts';
 import { EventQueue } from './event-queue.ts';
 import { allocateProducerIds } from './producer-ids.ts';
 
@@ -31,11 +32,16 @@ export interface PartitionElection {
   readonly error: ProtocolError | undefined;
 }
 
+/** After the tree could not be read or written: how long until everything is looked at anew. It doubles each time that fails too. */
+const firstStartOverDelayMs = 250;
+const longestStartOverDelayMs = 30_000;
+
 export class Controller {
   readonly #parts: ControllerParts;
   readonly #queue: EventQueue;
   #active: ActiveController | undefined;
   #isClosed = false;
+  #startOverDelayMs = firstStartOverDelayMs;
 
   constructor(parts: ControllerParts) {
     this.#parts = parts;
@@ -125,9 +131,12 @@ export class Controller {
       try {
         result = { value: await action(this.#active) };
       } catch (error) {
-        if (!(error instanceof ControllerMovedError)) throw error;
-        await this.#standAgain();
-        throw new ProtocolError(errorCodes.NOT_CONTROLLER);
+        if (error instanceof ControllerMovedError) {
+          await this.#standAgain();
+          throw new ProtocolError(errorCodes.NOT_CONTROLLER);
+        }
+        if (isCoordinationError(error, 'ConnectionLoss')) this.#startOverSoon();
+        throw coordinationFailure(error);
       }
     });
     return (result as { readonly value: T }).value;
@@ -208,6 +217,24 @@ export class Controller {
     await this.#elect();
   }
 
+  /** What was being done may be half done, and watches may be lost: the same term begins again from what the tree says. */
+  #startOverSoon(): void {
+    const active = this.#active;
+    const delayMs = this.#startOverDelayMs;
+    this.#startOverDelayMs = Math.min(2 * delayMs, longestStartOverDelayMs);
+    this.#parts.timer.schedule(delayMs, () => {
+      this.#queue.postOnce('start over', async () => {
+        if (this.#isClosed || this.#active !== active) return;
+        if (active === undefined) return this.#elect();
+        active.end();
+        const { controllerEpoch, epochNodeVersion } = active.context;
+        this.#active = new ActiveController({ ...this.#parts, queue: this.#queue, epoch: controllerEpoch, epochNodeVersion });
+        await this.#active.start();
+        this.#startOverDelayMs = firstStartOverDelayMs;
+      });
+    });
+  }
+
   #resign(): void {
     if (this.#active === undefined) return;
     this.#parts.logger.info('This broker is the controller no more', { broker: this.#parts.brokerId });
@@ -218,7 +245,10 @@ export class Controller {
   #eventFailed(name: string, error: unknown): void {
     if (this.#isClosed) return;
     if (error instanceof ControllerMovedError) this.#queue.postOnce('controller moved', () => this.#standAgain());
-    else this.#parts.logger.error('The controller could not deal with an event', { event: name, error });
+    else {
+      this.#parts.logger.error('The controller could not deal with an event', { event: name, error });
+      if (isCoordinationError(error, 'ConnectionLoss')) this.#startOverSoon();
+    }
   }
 }
 
