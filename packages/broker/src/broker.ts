@@ -140,6 +140,7 @@ async function build(
     configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic }),
   );
   await logManager.load();
+  reportRecovery(logManager, loggers.root);
 
   const replicaManager = new ReplicaManager({
     brokerId,
@@ -280,6 +281,12 @@ async function build(
     await stopAll(stoppers, loggers.root);
     loggers.root.info('Stopped', { tookMs: Math.round(clock.monotonicMs() - stopStartMs) });
   }
+}
+
+/** After an unclean stop a person wants to know what was looked through, and whether anything was cut off. */
+function reportRecovery({ startReport }: LogManager, logger: Logger): void {
+  const { isClean, scannedSegments, scannedBytes, truncatedBytes } = startReport;
+  if (!isClean) logger.info('Recovered the logs after an unclean stop', { scannedSegments, scannedBytes, truncatedBytes });
 }
 
 async function stopAll(stoppers: Stopper[], logger: Logger): Promise<void> {
