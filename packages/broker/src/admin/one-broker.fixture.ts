@@ -58,8 +58,8 @@ export interface OneBroker {
   readonly controller: Controller;
   readonly configChanges: ConfigChanges;
   readonly topicChanges: TopicChanges;
-  /** What was sent to the broker, by name. */
-  readonly requests: string[];
+  /** What was sent to the brokers. */
+  readonly requests: { readonly brokerId: number; readonly name: string; readonly body: unknown }[];
   /** While true the broker does not take in what it is told. */
   isDeaf: boolean;
   close(): Promise<void>;
@@ -86,16 +86,16 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
   await registerBroker(coordination, { id: 0, rack: options.rack ?? null, endpoints }, parts);
   for (const other of options.others ?? []) await registerBroker(await store.openSession(), { ...other, endpoints }, parts);
   const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules: someRules, brokerId: 0, logger });
-  const requests: string[] = [];
+  const requests: OneBroker['requests'] = [];
   const broker = { isDeaf: false };
   const channel: BrokerChannel = {
     send: async <Q extends MessageDefinition, A extends MessageDefinition>(
-      _: number,
+      brokerId: number,
       { request }: { readonly request: Q; readonly response: A },
       body: Message<Q>,
     ): Promise<Message<A>> => {
-      requests.push(request.name);
-      return answer(request, body, broker.isDeaf ? undefined : metadataCache) as Message<A>;
+      requests.push({ brokerId, name: request.name, body });
+      return answer(request, body, broker.isDeaf || brokerId !== 0 ? undefined : metadataCache) as Message<A>;
     },
   };
   const controller = new Controller({

@@ -262,7 +262,7 @@ describe('topic changes', () => {
     const outcomes = await create(...Array.from({ length: 1000 }, (_, i) => topic(`t${i}`)));
     assert.ok(outcomes.every(({ error }) => error === undefined));
     assert.equal(broker.metadataCache.current.topicCount, 1000);
-    assert.equal(broker.requests.filter((name) => name === 'LeaderAndIsrRequest').length, 1);
+    assert.equal(broker.requests.filter(({ name }) => name === 'LeaderAndIsrRequest').length, 1);
   });
 });
 

@@ -146,7 +146,10 @@ export class Controller {
     const { brokerId, coordination, clock, logger } = this.#parts;
     if (this.#isClosed) return;
     const current = await coordination.exists(controllerNode.path, this.#controllerChanged);
-    if (current !== undefined) {
+    if (current?.ephemeralOwner === coordination.sessionId) {
+      // An office that this broker took and could not enter.
+      await coordination.delete(controllerNode.path);
+    } else if (current !== undefined) {
       const { data } = await coordination.get(controllerNode.path);
       logger.info('Another broker is the controller', { controller: controllerNode.decode(data).brokerId });
       return;
