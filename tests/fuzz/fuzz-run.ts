@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   ApiVersionsRequest,
   buildRecordBatch,
@@ -51,8 +52,12 @@ interface RunState {
   isOver: boolean;
 }
 
-/** What asks the broker to wait, or may ask for it once a bit is flipped, is left after this long. */
-const patienceMs = 250;
+/** After this long without an answer the broker is told that no more will come: a frame cut short then ends the connection. */
+const patienceMs = 30;
+/** What asks the broker to wait, or may ask for it once a bit is flipped, is left after this much longer. */
+const waitMs = 250;
+/** The decent client need not be busier than this to notice a hang. */
+const decentPauseMs = 5;
 /** Longer than that without an answer on the decent connection is a hang. */
 const decentTimeoutMs = 20_000;
 const questionId = 0x5ea1ed;
@@ -117,6 +122,7 @@ async function watchDecently(
     const values = [...iterateBatches(bytes ?? Buffer.alloc(0))].flatMap((batch) => [...batch.records()].map((one) => one.value));
     assert.deepEqual(values, [value], 'the decent client reads what it wrote');
     report.decent += 2;
+    await delay(decentPauseMs);
   }
 }
 
@@ -178,7 +184,10 @@ class FuzzConnection {
 
   send(frame: FuzzedFrame): Promise<Outcome> {
     return new Promise((resolve) => {
-      const timeout = setTimeout(() => this.#settle?.('waited'), patienceMs);
+      let timeout = setTimeout(() => {
+        this.#socket.end();
+        timeout = setTimeout(() => this.#settle?.('waited'), waitMs);
+      }, patienceMs);
       this.#settle = (outcome) => {
         clearTimeout(timeout);
         this.#settle = undefined;
