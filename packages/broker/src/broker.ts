@@ -153,7 +153,6 @@ async function build(
     topicLogConfig: (topic) => logConfigs.of(topic),
     maxReplicaLagMs: () => config.get('replica.lag.time.max.ms'),
   });
-  stoppers.push(() => replicaManager.close());
   configChanges.onChange(({ type, name }) => {
     if (type === configResourceTypes.TOPIC) replicaManager.updateLogConfigs(name);
   });
@@ -219,7 +218,8 @@ async function build(
     interBrokerListenerName: config.interBrokerListenerName,
   });
   stoppers.push(async () => {
-    // What was begun in this turn is still answered.
+    // Who waits for something is answered with what there is, and what was begun in this turn is still written.
+    replicaManager.close();
     await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
     sockets.closeConnections();
   });

@@ -50,14 +50,18 @@ export function createLogger(options: LogOptions = {}): Logger {
   return new TextLogger({ level, write: writeOut, wallTimeMs: () => clock.wallTimeMs(), useColour });
 }
 
+let isStandardOutputOpen: boolean | undefined;
+
 function writeToStandardOutput(): (text: string) => void {
-  let isOpen = true;
-  // Whoever read the log has gone away (`| head`). That is no reason for a broker to stop.
-  process.stdout.on('error', () => {
-    isOpen = false;
-  });
+  if (isStandardOutputOpen === undefined) {
+    isStandardOutputOpen = true;
+    // Whoever read the log has gone away (`| head`). That is no reason for a broker to stop.
+    process.stdout.on('error', () => {
+      isStandardOutputOpen = false;
+    });
+  }
   return (text) => {
-    if (isOpen) {
+    if (isStandardOutputOpen === true) {
       process.stdout.write(text);
     }
   };

@@ -9,9 +9,9 @@ export class RequestMemory {
   #usedBytes = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** A limit below 0 is none. */
+  /** A limit of 0 or less is none. */
   constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes < 0 ? Number.POSITIVE_INFINITY : limitBytes;
+    this.#limitBytes = limitBytes <= 0 ? Number.POSITIVE_INFINITY : limitBytes;
   }
 
   get usedBytes(): number {

@@ -22,7 +22,7 @@ import { RequestMemory } from './request-memory.ts';
 
 export interface SocketServerLimits {
   readonly maxRequestBytes: number;
-  /** Below 0: none. */
+  /** 0 or less: none. */
   readonly maxQueuedRequestBytes: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerIp: number;
