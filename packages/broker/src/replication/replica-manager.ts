@@ -158,7 +158,7 @@ export class ReplicaManager {
     this.delayedDeletions.close();
   }
 
-  #apply(topic: string, topicId: string, state: PartitionState & { readonly partitionIndex: number }): number {
+  #apply(topic: string, topicId: string, state: PlacedState): number {
     const existing = this.find(topic, state.partitionIndex);
     if (existing?.isOffline === true) return errorCodes.KAFKA_STORAGE_ERROR;
     if (existing !== undefined) {
@@ -169,7 +169,7 @@ export class ReplicaManager {
     }
     if (!state.replicas.includes(this.#parts.brokerId)) return errorCodes.UNKNOWN_TOPIC_OR_PARTITION;
     const partition = existing ?? new Partition(topic, state.partitionIndex, topicId, this.#partitionParts);
-    const openLog = (): PartitionLog => this.#openLog(topic, state.partitionIndex, topicId);
+    const openLog = (): PartitionLog => this.#openLog(topic, state, topicId);
     try {
       if (state.leader === this.#parts.brokerId) partition.becomeLeader(state, openLog);
       else partition.becomeFollower(state, openLog);
@@ -186,9 +186,9 @@ export class ReplicaManager {
     return errorCodes.NONE;
   }
 
-  #openLog(topic: string, partition: number, topicId: string): PartitionLog {
+  #openLog(topic: string, { partitionIndex, isNew }: PlacedState, topicId: string): PartitionLog {
     const config = this.#parts.topicLogConfig(topic);
-    const log = this.#parts.logManager.getOrCreate({ topic, partition }, { topicId, config });
+    const log = this.#parts.logManager.getOrCreate({ topic, partition: partitionIndex }, { topicId, config, isNew });
     // One that was found on disk was opened before the topic's own settings were known.
     if (log.config !== config) log.updateConfig(config);
     return log;
@@ -235,6 +235,12 @@ export class ReplicaManager {
     this.delayedProduces.check(partition);
     this.delayedDeletions.check(partition);
   }
+}
+
+/** The state of one partition, and whether it was just made. */
+interface PlacedState extends PartitionState {
+  readonly partitionIndex: number;
+  readonly isNew: boolean;
 }
 
 interface TopicStates {
