@@ -246,7 +246,7 @@ interface PlacedState extends PartitionState {
 interface TopicStates {
   readonly topicName: string;
   readonly topicId: string;
-  readonly partitionStates: readonly (PartitionState & { readonly partitionIndex: number })[];
+  readonly partitionStates: readonly PlacedState[];
 }
 
 /** Versions 0 and 1 name the topic with each partition; 2 and later group them. */
