@@ -96,14 +96,22 @@ export class FrameMaker {
     if (typeof value === 'number' && waits.has(name)) {
       return Math.min(value, longestWaitMs);
     }
+    if (typeof value === 'string' && topicNames.has(name) && this.#random.nextInt(20) > 0) {
+      return this.#topicName();
+    }
     const topic = this.#topics[this.#random.nextInt(this.#topics.length)];
     if (topic !== undefined && this.#random.nextInt(2) === 0) {
-      if (typeof value === 'string' && topicNames.has(name)) return topic.name;
       if (typeof value === 'string' && name === 'topicId') return topic.topicId;
       if (typeof value === 'number' && /^(index|partition(Index|Id)?|partitions)$/.test(name)) return this.#random.nextInt(2);
       if (name === 'records' && value !== null) return this.#records();
     }
     return value;
+  }
+
+  /** One that exists, or one of a hundred that come and go: what a broker keeps of topics must not hide what it leaks. */
+  #topicName(): string {
+    const topic = this.#topics[this.#random.nextInt(this.#topics.length)];
+    return topic !== undefined && this.#random.nextInt(2) === 0 ? topic.name : `fuzz-${this.#random.nextInt(100)}`;
   }
 
   /** Batches of every format and codec, whole or damaged. */

@@ -129,18 +129,18 @@ async function watchDecently(
 async function sendFrames(options: FuzzOptions, maker: FrameMaker, state: RunState, report: FuzzReport): Promise<void> {
   let connection = await FuzzConnection.open(options);
   while (report.frames < options.frames && !state.isOver) {
-    report.frames += 1;
+    const frame = ++report.frames;
     const outcome = await connection.send(maker.next());
     report[outcome] += 1;
     if (outcome !== 'answered') {
       connection.close();
       connection = await FuzzConnection.open(options);
     }
-    if (report.frames % 10_000 === 0) {
+    if (frame % 10_000 === 0) {
       report.residentMiB = residentMiB(options.pid);
       options.report?.(report);
     }
-    if (report.residentMiBAfterWarmUp === 0 && report.frames >= options.frames / 4) {
+    if (frame === Math.round(options.frames / 4)) {
       report.residentMiBAfterWarmUp = residentMiB(options.pid);
     }
   }
