@@ -240,7 +240,6 @@ describe('topic changes', () => {
     const wrong: [Partial<TopicToGrow>, ErrorName, string?][] = [
       [{ count: 4 }, 'INVALID_PARTITIONS', 'Topic already has 4 partition(s).'],
       [{ count: 1 }, 'INVALID_PARTITIONS', 'The topic t currently has 4 partition(s); 1 would not be an increase.'],
-      [{ count: 2 ** 31 - 1 }, 'INVALID_PARTITIONS'],
       [{ name: 'nope' }, 'UNKNOWN_TOPIC_OR_PARTITION'],
       [{ count: 6, assignments: [{ brokerIds: [0] }] }, 'INVALID_REPLICA_ASSIGNMENT'],
       [{ count: 5, assignments: [{ brokerIds: [9] }] }, 'INVALID_REPLICA_ASSIGNMENT'],
@@ -250,6 +249,17 @@ describe('topic changes', () => {
       const [outcome] = await grow(change);
       assert.equal(codeName(outcome?.error), code);
       if (message !== undefined) assert.equal(outcome?.error?.message, message);
+    }
+  });
+
+  it('adds no more than ten thousand partitions at a time', async () => {
+    await create(topic('t'));
+    for (const count of [10_002, 2 ** 31 - 1]) {
+      const growth = broker.topicChanges.createPartitions([{ name: 't', count, assignments: null }], {
+        timeoutMs: 10_000,
+        validateOnly: true,
+      });
+      await assert.rejects(growth, (error) => codeName(error as never) === 'POLICY_VIOLATION');
     }
   });
 

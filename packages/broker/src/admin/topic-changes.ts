@@ -144,6 +144,7 @@ export class TopicChanges {
     { timeoutMs, validateOnly }: { readonly timeoutMs: number; readonly validateOnly: boolean },
   ): Promise<GrownTopic[]> {
     this.#ensureController();
+    this.#checkGrowth(topics);
     const grown = await Promise.all(topics.map((topic) => this.#growTopic(topic, validateOnly)));
     if (validateOnly) return grown;
     const counts = new Map(topics.map(({ name, count }) => [name, count]));
@@ -198,6 +199,15 @@ export class TopicChanges {
     );
     if (counts.reduce((sum, count) => sum + Math.max(0, count), 0) <= maxPartitionsPerRequest) return;
     throw new ProtocolError(errorCodes.POLICY_VIOLATION, 'Excessively large number of partitions per request.');
+  }
+
+  /** The same limit, for the partitions that are added. */
+  #checkGrowth(topics: readonly TopicToGrow[]): void {
+    const added = topics.map(
+      ({ name, count }) => count - (this.#parts.metadataCache.current.topic(name)?.partitions.length ?? count),
+    );
+    if (added.reduce((sum, count) => sum + Math.max(0, count), 0) <= maxPartitionsPerRequest) return;
+    throw new ProtocolError(errorCodes.POLICY_VIOLATION, 'Excessively large number of additional partitions per request.');
   }
 
   async #topicNames(): Promise<TopicNames> {
