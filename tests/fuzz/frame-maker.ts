@@ -36,6 +36,8 @@ const waits = new Set([
   'rebalanceTimeoutMs',
   'maxWaitTimeMs',
 ]);
+/** So that not every second request makes a hundred partitions. */
+const counts = new Set(['numPartitions', 'count']);
 const topicNames = new Set(['name', 'topic', 'topicName', 'resourceName', 'groupId', 'key']);
 
 const extremes = [0, 1, -1, 2, 127, 128, 255, 0x7fff, 0x8000, 0x7fffffff, -0x80000000, 0x7ffffff0, 1_000_000];
@@ -95,6 +97,9 @@ export class FrameMaker {
     }
     if (typeof value === 'number' && waits.has(name)) {
       return Math.min(value, longestWaitMs);
+    }
+    if (typeof value === 'number' && counts.has(name) && this.#random.nextInt(20) > 0) {
+      return Math.min(value, 3);
     }
     if (typeof value === 'string' && topicNames.has(name) && this.#random.nextInt(20) > 0) {
       return this.#topicName();
