@@ -36,7 +36,7 @@ class DelayedFetch implements DelayedOperation<Partition> {
   readonly #done: () => void;
   /** Of each partition: the reign in which the fetch began. */
   readonly #leaderEpochs: readonly number[];
-  readonly #appendedAtStart: number;
+  readonly #writtenAtStart: number;
 
   constructor(replicaManager: ReplicaManager, partitions: readonly Partition[], wait: FetchWait, done: () => void) {
     this.#replicaManager = replicaManager;
@@ -44,7 +44,7 @@ class DelayedFetch implements DelayedOperation<Partition> {
     this.#wait = wait;
     this.#done = done;
     this.#leaderEpochs = partitions.map(({ leaderEpoch }) => leaderEpoch);
-    this.#appendedAtStart = this.#appendedBytes();
+    this.#writtenAtStart = this.#writtenBytes();
   }
 
   tryComplete(changed?: Partition): boolean {
@@ -73,12 +73,12 @@ class DelayedFetch implements DelayedOperation<Partition> {
     const { wanted, isolation, minBytes, sizeBytes } = this.#wait;
     const fetchOffset = wanted[index]?.fetchOffset ?? 0;
     if (partition.readableEnd(isolation) <= fetchOffset) return false;
-    return minBytes <= 1 || sizeBytes + this.#appendedBytes() - this.#appendedAtStart >= minBytes;
+    return minBytes <= 1 || sizeBytes + this.#writtenBytes() - this.#writtenAtStart >= minBytes;
   }
 
-  #appendedBytes(): number {
+  #writtenBytes(): number {
     let sum = 0;
-    for (const partition of this.#partitions) sum += partition.appendedBytes;
+    for (const partition of this.#partitions) sum += partition.writtenBytes;
     return sum;
   }
 }

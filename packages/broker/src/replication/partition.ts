@@ -65,7 +65,8 @@ export class Partition {
   #assignedReplicas: readonly number[] = [];
   #inSyncReplicas: ReadonlySet<number> = new Set();
   readonly #followers = new Map<number, FollowerState>();
-  #appendedBytes = 0;
+  #stagedBytes = 0;
+  #writtenBytes = 0;
   /** The end of the written log of which waiting requests were told last. */
   #toldEndOffset = -1;
 
@@ -113,9 +114,9 @@ export class Partition {
     return this.#isOffline;
   }
 
-  /** Bytes appended since this partition was made, for whoever waits for a certain amount. */
-  get appendedBytes(): number {
-    return this.#appendedBytes;
+  /** Bytes written since this partition was made, for whoever waits for a certain amount. */
+  get writtenBytes(): number {
+    return this.#writtenBytes;
   }
 
   /** The log, whoever leads. Throws KAFKA_STORAGE_ERROR when its disk is gone. */
@@ -183,7 +184,7 @@ export class Partition {
       );
     }
     const info = log.appendAsLeader(records, { leaderEpoch: this.#leaderEpoch, origin: options.origin });
-    if (!info.isDuplicate) this.#appendedBytes += info.sizeBytes;
+    if (!info.isDuplicate) this.#stagedBytes += info.sizeBytes;
     return info;
   }
 
@@ -275,6 +276,8 @@ export class Partition {
     const writtenEnd = this.#log?.writtenEndOffset ?? 0;
     if (writtenEnd === this.#toldEndOffset) return;
     this.#toldEndOffset = writtenEnd;
+    this.#writtenBytes += this.#stagedBytes;
+    this.#stagedBytes = 0;
     this.advanceHighWatermark();
     this.#parts.onProgress(this);
   }
