@@ -6,17 +6,14 @@ import {
   batchAt,
   batchSizeAt,
   type CompressionType,
-  CorruptRecordError,
-  DecompressionError,
   errorCodes,
   InvalidRecordError,
   iterateBatches,
-  LegacyBatch,
+  noTimestamp,
   ProtocolError,
   RecordBatch,
   type RecordsSummary,
   rebuildRecords,
-  UnsupportedCompressionTypeError,
   validateRecords,
 } from '@odradek/protocol';
 import { isCompacted, type LogConfig } from './log-config.ts';
@@ -55,26 +52,20 @@ export interface ValidatedRecords {
   readonly logAppendTime: number;
 }
 
-/** How many records at fault are named; one is enough to find the bug. */
-const maxRecordErrors = 10;
+/** How many records at fault are named at most. Kafka names all; a batch may have a hundred thousand. */
+const maxRecordErrors = 1000;
 
 /**
- * Throws MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, CORRUPT_MESSAGE, INVALID_RECORD, INVALID_TIMESTAMP or
- * UNSUPPORTED_COMPRESSION_TYPE. Nothing has been changed then, except that base offset and leader epoch may be patched.
+ * undefined: there is no whole batch. Throws MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, CORRUPT_MESSAGE, INVALID_RECORD,
+ * INVALID_TIMESTAMP or UNSUPPORTED_COMPRESSION_TYPE. Nothing has been changed then, except that base offset and leader epoch may
+ * be patched.
  */
-export function validateForAppend(records: Buffer, context: ValidationContext): ValidatedRecords {
-  try {
-    const first = firstBatch(records);
-    if (first instanceof RecordBatch && first.sizeInBytes === records.length) return validateBatch(first, context);
-    return validateOthers(records, context);
-  } catch (error) {
-    throw asProtocolError(error);
-  }
-}
-
-function firstBatch(records: Buffer): Batch {
-  if (batchSizeAt(records, 0) === 0) throw new CorruptRecordError('There is no whole batch in the records');
-  return batchAt(records, 0);
+export function validateForAppend(records: Buffer, context: ValidationContext): ValidatedRecords | undefined {
+  const size = batchSizeAt(records, 0);
+  if (size === 0) return undefined;
+  const first = batchAt(records, 0);
+  const isAlone = size === records.length || batchSizeAt(records, size) === 0;
+  return first instanceof RecordBatch && isAlone ? validateBatch(first, context) : validateOthers(records, context);
 }
 
 function validateBatch(batch: RecordBatch, context: ValidationContext): ValidatedRecords {
@@ -82,49 +73,39 @@ function validateBatch(batch: RecordBatch, context: ValidationContext): Validate
   ensureSize(batch.sizeInBytes, config);
   batch.ensureValid();
   if (origin === 'client') ensureClientBatch(batch);
-  if (batch.isControl) return stamped(batch, nextOffset, leaderEpoch, -1);
   const summary = validateRecords(batch, config.maxDecompressedMessageBytes);
-  ensureComplete(batch, summary, origin);
-  ensureKeys(batch, summary, config);
+  if (!summary.hasConsecutiveOffsets) throw new InvalidRecordError('The offsets of the records in the batch have gaps');
+  ensureRecords(batch, summary, context);
   const isAppendTime = config.messageTimestampType === 'LogAppendTime';
-  if (!isAppendTime) ensureTimestamps(batch, summary, context);
-  const target = targetCompression(batch, config);
-  if (target !== batch.compression) return rebuilt(batch.bytes(), target, context);
+  const target = targetCompression(batch.compression, config);
+  // Markers are never compressed: whoever reads the log looks into them often.
+  if (target !== batch.compression && !batch.isControl) return rebuilt(batch.bytes(), target, context);
   if (isAppendTime) batch.setMaxTimestamp('LogAppendTime', nowMs);
   // A producer that is wrong about the largest timestamp, or about the type, is put right.
-  else if (batch.timestampType !== 'CreateTime' || batch.maxTimestamp !== summary.maxTimestamp) {
-    batch.setMaxTimestamp('CreateTime', summary.maxTimestamp);
-  }
-  return stamped(batch, nextOffset, leaderEpoch, isAppendTime ? nowMs : -1);
+  else batch.setMaxTimestamp('CreateTime', summary.maxTimestamp);
+  return stamped(batch, nextOffset, leaderEpoch, isAppendTime ? nowMs : noTimestamp);
 }
 
 /** Several batches, or messages of old producers: they become one batch. */
 function validateOthers(records: Buffer, context: ValidationContext): ValidatedRecords {
-  const { config, origin } = context;
-  let count = 0;
-  let magic = -1;
+  const { config } = context;
+  const { magic } = batchAt(records, 0);
   let compression: CompressionType = 'none';
   let validBytes = 0;
+  let count = 0;
   for (const batch of iterateBatches(records)) {
-    if (count > 0 && batch.magic !== magic) throw new InvalidRecordError('Batches of different magics cannot be appended together');
-    if (count > 0 && batch instanceof RecordBatch && origin === 'client') {
-      throw new InvalidRecordError('A producer may send only one record batch for a partition at a time');
-    }
+    if (batch.magic !== magic) throw new InvalidRecordError('Batches of different magics cannot be appended together');
     ensureSize(batch.sizeInBytes, config);
     batch.ensureValid();
-    const summary = validateRecords(batch, config.maxDecompressedMessageBytes);
-    ensureKeys(batch, summary, config);
-    if (batch.magic > 0 && config.messageTimestampType !== 'LogAppendTime') ensureTimestamps(batch, summary, context);
-    if (batch instanceof LegacyBatch && batch.timestampType === 'LogAppendTime') {
-      throw new InvalidRecordsError(errorCodes.INVALID_TIMESTAMP, [], 'A producer must not set the timestamp type LogAppendTime');
-    }
-    magic = batch.magic;
-    compression = batch.compression;
+    ensureRecords(batch, validateRecords(batch, config.maxDecompressedMessageBytes), context);
+    if (batch.isCompressed) ({ compression } = batch);
     validBytes += batch.sizeInBytes;
     count += 1;
   }
-  const target = config.compressionType === 'producer' ? compression : config.compressionType;
-  return rebuilt(records.subarray(0, validBytes), target, context);
+  if (count > 1 && (magic === 2 || compression !== 'none')) {
+    throw new InvalidRecordError('Only uncompressed messages of the old formats may come several at a time');
+  }
+  return rebuilt(records.subarray(0, validBytes), targetCompression(compression, config), context);
 }
 
 function rebuilt(records: Buffer, compression: CompressionType, context: ValidationContext): ValidatedRecords {
@@ -139,7 +120,7 @@ function rebuilt(records: Buffer, compression: CompressionType, context: Validat
     partitionLeaderEpoch: leaderEpoch,
   });
   ensureSize(bytes.length, config);
-  return stamped(new RecordBatch(bytes, 0), nextOffset, leaderEpoch, isAppendTime ? nowMs : -1);
+  return stamped(new RecordBatch(bytes, 0), nextOffset, leaderEpoch, isAppendTime ? nowMs : noTimestamp);
 }
 
 function stamped(batch: RecordBatch, nextOffset: number, leaderEpoch: number, logAppendTime: number): ValidatedRecords {
@@ -164,79 +145,67 @@ function ensureSize(sizeBytes: number, config: LogConfig): void {
 }
 
 function ensureClientBatch(batch: RecordBatch): void {
+  const { baseOffset, recordCount, lastOffsetDelta } = batch;
+  if (baseOffset !== 0) throw new InvalidRecordError(`A producer's batch must have the base offset 0, not ${baseOffset}`);
+  if (recordCount <= 0) throw new InvalidRecordError(`The batch declares ${recordCount} records`);
+  if (lastOffsetDelta !== recordCount - 1) {
+    throw new InvalidRecordError(`The batch has ${recordCount} records, but its last offset delta is ${lastOffsetDelta}`);
+  }
   if (batch.isControl) throw new InvalidRecordError('A producer must not write control records');
-  if (batch.hasDeleteHorizon) throw new InvalidRecordError('A producer must not set the delete horizon');
   if (batch.hasProducerId && batch.baseSequence < 0) {
     throw new InvalidRecordError(`The batch of producer ${batch.producerId} has the sequence ${batch.baseSequence}`);
   }
 }
 
-function ensureComplete(batch: RecordBatch, summary: RecordsSummary, origin: AppendOrigin): void {
-  const { recordCount } = batch;
-  if (recordCount <= 0) throw new InvalidRecordError(`The batch declares ${recordCount} records`);
-  if (origin === 'client' && batch.lastOffsetDelta !== recordCount - 1) {
-    throw new InvalidRecordError(`The batch has ${recordCount} records, but its last offset delta is ${batch.lastOffsetDelta}`);
-  }
-  if (!summary.hasConsecutiveOffsets) throw new InvalidRecordError('The offsets of the records in the batch have gaps');
-}
-
-function ensureKeys(batch: Batch, summary: RecordsSummary, config: LogConfig): void {
-  if (summary.firstKeyless < 0 || !isCompacted(config)) return;
+/** What is asked of each record: a key in compacted topics, and a timestamp that is not too far from now (KIP-937). */
+function ensureRecords(batch: Batch, summary: RecordsSummary, context: ValidationContext): void {
+  const needsKeys = isCompacted(context.config);
+  if (!(needsKeys && summary.firstKeyless >= 0) && hasRightTimestamps(batch, summary, context)) return;
   const recordErrors: RecordError[] = [];
+  let hasWrongTimestamp = false;
   let batchIndex = 0;
-  for (const { key } of batch.records(config.maxDecompressedMessageBytes)) {
-    if (key === null && recordErrors.length < maxRecordErrors) {
-      recordErrors.push({ batchIndex, message: 'A compacted topic cannot keep a record without a key.' });
-    }
+  for (const { key, timestamp } of batch.records(context.config.maxDecompressedMessageBytes)) {
+    const isKeyless = needsKeys && key === null;
+    const message = isKeyless ? 'A compacted topic cannot keep a record without a key.' : timestampFault(batch, timestamp, context);
+    if (message !== undefined && recordErrors.length < maxRecordErrors) recordErrors.push({ batchIndex, message });
+    if (message !== undefined && !isKeyless) hasWrongTimestamp = true;
     batchIndex += 1;
   }
-  throw new InvalidRecordsError(
-    errorCodes.INVALID_RECORD,
-    recordErrors,
-    'One or more records have no key, which a compacted topic needs.',
-  );
-}
-
-/** KIP-937: neither too long ago nor too far ahead. */
-function ensureTimestamps(batch: Batch, summary: RecordsSummary, { config, nowMs }: ValidationContext): void {
-  const earliest = nowMs - config.messageTimestampBeforeMaxMs;
-  const latest = nowMs + config.messageTimestampAfterMaxMs;
-  if ((summary.minTimestamp < 0 || summary.minTimestamp >= earliest) && summary.maxTimestamp <= latest) return;
-  const recordErrors: RecordError[] = [];
-  let batchIndex = 0;
-  for (const { timestamp } of batch.records(config.maxDecompressedMessageBytes)) {
-    if (timestamp !== -1 && (timestamp < earliest || timestamp > latest)) {
-      const message = `Timestamp ${timestamp} of the record is not between ${earliest} and ${latest}.`;
-      if (recordErrors.length < maxRecordErrors) recordErrors.push({ batchIndex, message });
-    }
-    batchIndex += 1;
+  if (hasWrongTimestamp) {
+    const message = 'One or more records have a timestamp that the topic does not allow.';
+    throw new InvalidRecordsError(errorCodes.INVALID_TIMESTAMP, recordErrors, message);
   }
-  if (recordErrors.length === 0) return;
-  throw new InvalidRecordsError(
-    errorCodes.INVALID_TIMESTAMP,
-    recordErrors,
-    'One or more records have a timestamp outside the range that the topic allows.',
-  );
+  if (recordErrors.length > 0) {
+    const message = 'One or more records have no key, which a compacted topic needs.';
+    throw new InvalidRecordsError(errorCodes.INVALID_RECORD, recordErrors, message);
+  }
 }
 
-function targetCompression(batch: RecordBatch, config: LogConfig): CompressionType {
-  return config.compressionType === 'producer' ? batch.compression : config.compressionType;
+/** Answers for all records at once where their smallest and largest timestamps are right; false is not yet a fault. */
+function hasRightTimestamps(batch: Batch, { minTimestamp, maxTimestamp }: RecordsSummary, context: ValidationContext): boolean {
+  const { config, nowMs } = context;
+  if (config.messageTimestampType === 'LogAppendTime') return batch.timestampType !== 'LogAppendTime';
+  return nowMs - minTimestamp <= config.messageTimestampBeforeMaxMs && maxTimestamp - nowMs <= config.messageTimestampAfterMaxMs;
+}
+
+/** undefined: the topic takes it. A record without a timestamp is never at fault. */
+function timestampFault(batch: Batch, timestamp: number, { config, nowMs }: ValidationContext): string | undefined {
+  if (config.messageTimestampType === 'LogAppendTime') {
+    return batch.timestampType === 'LogAppendTime' ? 'A producer must not say that its timestamps are LogAppendTime.' : undefined;
+  }
+  const isTooEarly = nowMs - timestamp > config.messageTimestampBeforeMaxMs;
+  const isTooLate = timestamp - nowMs > config.messageTimestampAfterMaxMs;
+  if (timestamp === noTimestamp || !(isTooEarly || isTooLate)) return undefined;
+  return `The timestamp ${timestamp} is too far from the broker's, ${nowMs}: the topic allows ${
+    isTooEarly ? `${config.messageTimestampBeforeMaxMs} ms before` : `${config.messageTimestampAfterMaxMs} ms after`
+  } it.`;
+}
+
+function targetCompression(compression: CompressionType, config: LogConfig): CompressionType {
+  return config.compressionType === 'producer' ? compression : config.compressionType;
 }
 
 function levelOf(compression: CompressionType, config: LogConfig): number | undefined {
   const { gzip, lz4, zstd } = config.compressionLevels;
   return { none: undefined, snappy: undefined, gzip, lz4, zstd }[compression];
-}
-
-/** What the formats complain about, as clients are told it. */
-export function asProtocolError(error: unknown): unknown {
-  if (error instanceof ProtocolError) return error;
-  if (error instanceof UnsupportedCompressionTypeError) {
-    return new ProtocolError(errorCodes.UNSUPPORTED_COMPRESSION_TYPE, error.message, { cause: error });
-  }
-  if (error instanceof InvalidRecordError) return new InvalidRecordsError(errorCodes.INVALID_RECORD, [], error.message);
-  if (error instanceof CorruptRecordError || error instanceof DecompressionError) {
-    return new ProtocolError(errorCodes.CORRUPT_MESSAGE, error.message, { cause: error });
-  }
-  return error;
 }

@@ -3,16 +3,24 @@
 
 import { BufferPool, type FileSystem, type OpenFile, type OpenMode } from '@odradek/runtime';
 
+/** The file was closed for good: its segment is deleted, or its log is closed. */
+export class RetiredFileError extends Error {
+  override readonly name = 'RetiredFileError';
+}
+
+/** What a process may have open is often bounded at 1,024 or 4,096, and connections want their part. */
+const defaultMaxOpen = 2048;
+
 export class FilePool {
   /** For what is read from the files. */
   readonly buffers = new BufferPool({ largestBytes: 4 * 1024 * 1024, maxIdleBytes: 32 * 1024 * 1024 });
   readonly #fileSystem: FileSystem;
-  readonly #maxOpen: number;
+  #maxOpen: number;
   /** In the order of use, the last used last. */
   readonly #open = new Set<PooledFile>();
   #mostRecent: PooledFile | undefined;
 
-  constructor(fileSystem: FileSystem, maxOpen = 512) {
+  constructor(fileSystem: FileSystem, maxOpen = defaultMaxOpen) {
     this.#fileSystem = fileSystem;
     this.#maxOpen = maxOpen;
   }
@@ -31,8 +39,17 @@ export class FilePool {
   }
 
   open(file: PooledFile): OpenFile {
-    this.#makeRoom();
-    const opened = this.#fileSystem.openSync(file.path, file.mode);
+    this.#makeRoom(this.#maxOpen);
+    let opened: OpenFile;
+    try {
+      opened = this.#fileSystem.openSync(file.path, file.mode);
+    } catch (error) {
+      if (!isOutOfDescriptors(error) || this.#open.size === 0) throw error;
+      // The process may have fewer files open than we thought: from now on we are content with less.
+      this.#maxOpen = Math.max(1, Math.floor(this.#open.size / 2));
+      this.#makeRoom(this.#maxOpen);
+      opened = this.#fileSystem.openSync(file.path, file.mode);
+    }
     this.#open.add(file);
     this.#mostRecent = file;
     return opened;
@@ -50,32 +67,33 @@ export class FilePool {
     if (this.#mostRecent === file) this.#mostRecent = undefined;
   }
 
-  #makeRoom(): void {
-    if (this.#open.size < this.#maxOpen) return;
+  #makeRoom(maxOpen: number): void {
+    if (this.#open.size < maxOpen) return;
     for (const file of this.#open) {
       // One that the thread pool is reading or forcing to the device stays open beyond the limit.
       if (file.isPinned) continue;
       file.close();
-      if (this.#open.size < this.#maxOpen) return;
+      if (this.#open.size < maxOpen) return;
     }
   }
 }
 
+function isOutOfDescriptors(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
+}
+
 export class PooledFile {
+  readonly path: string;
   readonly mode: OpenMode;
   readonly #pool: FilePool;
-  #path: string;
   #file: OpenFile | undefined;
   #pins = 0;
+  #isRetired = false;
 
   constructor(pool: FilePool, path: string, mode: OpenMode) {
     this.#pool = pool;
-    this.#path = path;
+    this.path = path;
     this.mode = mode;
-  }
-
-  get path(): string {
-    return this.#path;
   }
 
   get isOpen(): boolean {
@@ -86,10 +104,16 @@ export class PooledFile {
     return this.#pins > 0;
   }
 
-  /** The open file. Keep it for this turn only: it may be closed in a later one. */
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** The open file. Keep it for this turn only: it may be closed in a later one. Throws RetiredFileError. */
   use(): OpenFile {
-    if (this.#file === undefined) this.#file = this.#pool.open(this);
-    else this.#pool.used(this);
+    if (this.#file === undefined) {
+      if (this.#isRetired) throw new RetiredFileError(`${this.path} is not in use any more`);
+      this.#file = this.#pool.open(this);
+    } else this.#pool.used(this);
     return this.#file;
   }
 
@@ -101,21 +125,22 @@ export class PooledFile {
       return await action(file);
     } finally {
       this.#pins -= 1;
-      if (this.#pins === 0 && this.#file !== file) file.closeSync();
+      if (this.#pins === 0 && this.#isRetired) this.close();
     }
   }
 
-  /** The file has another name now. What is open stays open: the name does not matter to it. */
-  renamed(path: string): void {
-    this.#path = path;
-  }
-
-  /** Opened again at the next use. While pinned it is closed when the last pin is gone. */
+  /** Opened again at the next use. Not while pinned. */
   close(): void {
     const file = this.#file;
-    if (file === undefined) return;
+    if (file === undefined || this.#pins > 0) return;
     this.#file = undefined;
     this.#pool.closed(this);
-    if (this.#pins === 0) file.closeSync();
+    file.closeSync();
+  }
+
+  /** Closes it for good: it may have another name from now on, or none. What is under way may end. */
+  retire(): void {
+    this.#isRetired = true;
+    this.close();
   }
 }

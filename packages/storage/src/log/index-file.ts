@@ -1,13 +1,21 @@
 // A file of fixed-size entries in ascending order, searched by halving. Base of the offset index and the time index.
 //
-// The last entries are kept in memory until there are enough of them for a write; an index is a hint that recovery can rebuild,
+// The last entries are kept in memory until there are enough of them for a write: an index is a hint that recovery can make anew,
 // so nothing is lost with them. Kafka preallocates the file of an active segment, and a killed broker leaves the zeros behind the
 // last entry; the subclass says how many entries of such a file are real.
 
 import type { FilePool, PooledFile } from './file-pool.ts';
 
-/** How many entries are written at a time. */
+/** From how many entries on they are worth a write. */
 const entriesPerWrite = 64;
+const firstTailEntries = 8;
+
+export interface IndexFileOptions {
+  readonly baseOffset: number;
+  readonly maxBytes: number;
+  /** Nothing of it is on disk yet. */
+  readonly isNew: boolean;
+}
 
 export abstract class IndexFile {
   readonly baseOffset: number;
@@ -19,15 +27,14 @@ export abstract class IndexFile {
   #fileEntries = -1;
   #tail: Buffer | undefined;
   #tailEntries = 0;
-  readonly #entry: Buffer;
+  #isSynced = true;
 
-  constructor(pool: FilePool, path: string, options: { baseOffset: number; entryBytes: number; maxBytes: number; isNew: boolean }) {
+  constructor(pool: FilePool, path: string, entryBytes: number, options: IndexFileOptions) {
     this.baseOffset = options.baseOffset;
     this.#pool = pool;
     this.#file = pool.file(path, 'readWrite');
-    this.#entryBytes = options.entryBytes;
-    this.#maxEntries = Math.floor(options.maxBytes / options.entryBytes);
-    this.#entry = Buffer.allocUnsafe(options.entryBytes);
+    this.#entryBytes = entryBytes;
+    this.#maxEntries = Math.floor(options.maxBytes / entryBytes);
     if (options.isNew) this.#fileEntries = 0;
   }
 
@@ -39,12 +46,8 @@ export abstract class IndexFile {
     return this.#inFile() + this.#tailEntries;
   }
 
-  get isFull(): boolean {
-    return this.entryCount >= this.#maxEntries;
-  }
-
-  get existsOnDisk(): boolean {
-    return this.#pool.fileSystem.statSync(this.path) !== undefined;
+  get maxEntries(): number {
+    return this.#maxEntries;
   }
 
   /** How many entries of a file are real: those before the zeros that were preallocated. */
@@ -53,20 +56,16 @@ export abstract class IndexFile {
   /** The entry's bytes, valid until the next call. */
   protected entryAt(index: number): Buffer {
     const inFile = this.#inFile();
-    if (index >= inFile) {
-      const start = (index - inFile) * this.#entryBytes;
-      return this.#tail!.subarray(start, start + this.#entryBytes);
-    }
-    this.#file.use().readSync(this.#entry, 0, this.#entryBytes, index * this.#entryBytes);
-    return this.#entry;
+    if (index < inFile) return this.#readEntry(index);
+    const start = (index - inFile) * this.#entryBytes;
+    return this.#tail!.subarray(start, start + this.#entryBytes);
   }
 
   /** Room for one more entry, which the caller fills at once. */
   protected addEntry(): Buffer {
     this.#inFile();
-    if (this.#tailEntries === entriesPerWrite) this.#writeTail();
-    this.#tail ??= Buffer.allocUnsafeSlow(entriesPerWrite * this.#entryBytes);
     const start = this.#tailEntries * this.#entryBytes;
+    this.#tail = withRoomFor(this.#tail, start + this.#entryBytes, firstTailEntries * this.#entryBytes);
     this.#tailEntries += 1;
     return this.#tail.subarray(start, start + this.#entryBytes);
   }
@@ -93,58 +92,71 @@ export abstract class IndexFile {
     this.#tailEntries = 0;
     this.#fileEntries = count;
     this.#file.use().truncateSync(count * this.#entryBytes);
+    this.#isSynced = false;
   }
 
-  /** Writes what is only in memory. */
+  /** Writes what is only in memory, if it has become much. */
+  maybeWrite(): void {
+    if (this.#tailEntries >= entriesPerWrite) this.write();
+  }
+
+  /** Writes what is only in memory. The file is there afterwards, even if it is empty. */
   write(): void {
-    if (this.#tailEntries > 0) this.#writeTail();
-    else if (this.#fileEntries === 0) this.#file.use();
+    const inFile = this.#inFile();
+    if (this.#tailEntries === 0 && inFile > 0) return;
+    const tail = this.#tail?.subarray(0, this.#tailEntries * this.#entryBytes);
+    const file = this.#file.use();
+    if (tail !== undefined && tail.length > 0) file.writeSync([tail], inFile * this.#entryBytes);
+    this.#fileEntries += this.#tailEntries;
+    this.#tailEntries = 0;
+    this.#tail = undefined;
+    this.#isSynced = false;
+  }
+
+  /** Forces to the device what was written. */
+  async sync(): Promise<void> {
+    if (this.#isSynced) return;
+    this.#isSynced = true;
+    await this.#file.pinned((file) => file.sync());
   }
 
   /** Drops all entries, and what a file has of them. */
   reset(): void {
     this.#tailEntries = 0;
     this.#fileEntries = 0;
-    if (this.existsOnDisk) this.#file.use().truncateSync(0);
+    if (this.#pool.fileSystem.statSync(this.path) !== undefined) this.#file.use().truncateSync(0);
   }
 
-  /** Kafka takes a file of another size for a broken one. */
-  get hasWholeEntries(): boolean {
-    const size = this.#pool.fileSystem.statSync(this.path)?.size ?? 0;
-    return size % this.#entryBytes === 0;
-  }
-
-  renamed(path: string): void {
-    this.#file.renamed(path);
-  }
-
-  close(): void {
-    this.#file.close();
-  }
-
-  #writeTail(): void {
-    const tail = this.#tail!.subarray(0, this.#tailEntries * this.#entryBytes);
-    this.#file.use().writeSync([tail], this.#inFile() * this.#entryBytes);
-    this.#fileEntries += this.#tailEntries;
-    this.#tailEntries = 0;
+  /** The segment is not in use any more. */
+  retire(): void {
+    this.#file.retire();
   }
 
   #inFile(): number {
     if (this.#fileEntries < 0) {
       const size = this.#pool.fileSystem.statSync(this.path)?.size ?? 0;
       const whole = Math.floor(size / this.#entryBytes);
-      this.#fileEntries =
-        whole === 0
-          ? 0
-          : this.countEntries(whole, (index) => {
-              this.#file.use().readSync(this.#entry, 0, this.#entryBytes, index * this.#entryBytes);
-              return this.#entry;
-            });
+      this.#fileEntries = whole === 0 ? 0 : this.countEntries(whole, (index) => this.#readEntry(index));
       // What follows would be read as entries by others once something is written behind it.
-      if (this.#fileEntries < whole) this.#file.use().truncateSync(this.#fileEntries * this.#entryBytes);
+      if (this.#fileEntries * this.#entryBytes < size) this.#file.use().truncateSync(this.#fileEntries * this.#entryBytes);
     }
     return this.#fileEntries;
   }
+
+  #readEntry(index: number): Buffer {
+    this.#file.use().readSync(entryScratch, 0, this.#entryBytes, index * this.#entryBytes);
+    return entryScratch;
+  }
+}
+
+/** For the entry that was read last, whatever the file: they are looked at and let go. Large enough for any. */
+const entryScratch = Buffer.alloc(16);
+
+function withRoomFor(buffer: Buffer | undefined, size: number, firstSize: number): Buffer {
+  if (buffer !== undefined && buffer.length >= size) return buffer;
+  const larger = Buffer.allocUnsafe(Math.max(size, firstSize, (buffer?.length ?? 0) * 2));
+  buffer?.copy(larger);
+  return larger;
 }
 
 /** Halves towards the end of the real entries, where all behind them are zeros. */

@@ -24,12 +24,15 @@ export interface EpochEnd {
 
 export const unknownEpochEnd: EpochEnd = { leaderEpoch: -1, endOffset: -1 };
 
+const written = Promise.resolve();
+
 export class LeaderEpochs {
   readonly #fileSystem: FileSystem;
   readonly #path: string;
   #entries: EpochEntry[];
-  /** The file says something else than `#entries`. It is written with the first record of an epoch, and when the log is flushed. */
+  /** The file says something else than `#entries`. */
   #isDirty = false;
+  #writing: Promise<void> = written;
 
   constructor(fileSystem: FileSystem, path: string, isNew: boolean) {
     this.#fileSystem = fileSystem;
@@ -45,14 +48,10 @@ export class LeaderEpochs {
     return this.#entries.at(-1);
   }
 
-  get isDirty(): boolean {
-    return this.#isDirty;
-  }
-
-  /** Epochs that began at or after the offset did not leave a record; the new one takes their place. */
+  /** The epoch's records begin at the offset. What does not ascend to that is of records that are gone. */
   assign(epoch: number, startOffset: number): void {
     const last = this.latest;
-    if (last !== undefined && epoch <= last.epoch && startOffset >= last.startOffset) return;
+    if (last !== undefined && epoch === last.epoch && startOffset >= last.startOffset) return;
     this.#entries = this.#entries.filter((entry) => entry.epoch < epoch && entry.startOffset < startOffset);
     this.#entries.push({ epoch, startOffset });
     this.#isDirty = true;
@@ -107,11 +106,18 @@ export class LeaderEpochs {
     this.#isDirty = true;
   }
 
-  /** Writes the file where it is not as it should be. */
-  write(): void {
-    if (!this.#isDirty) return;
-    this.#fileSystem.replaceFileSync(this.#path, this.#text());
+  /**
+   * Makes the file say what is known. It is needed on the device before a recovery point: epochs after that are found again in the
+   * batches, and a start cuts off what lies beyond either end of the log.
+   */
+  write(): Promise<void> {
+    if (!this.#isDirty) return this.#writing;
     this.#isDirty = false;
+    this.#writing = this.#fileSystem.replaceFile(this.#path, this.#text()).catch((error: unknown) => {
+      this.#isDirty = true;
+      throw error;
+    });
+    return this.#writing;
   }
 
   #text(): string {

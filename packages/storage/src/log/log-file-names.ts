@@ -23,6 +23,9 @@ export const suffix = {
   swap: '.swap',
 } as const;
 
+/** The endings of the files that make up a segment. */
+export const segmentEndings = [suffix.records, suffix.offsetIndex, suffix.timeIndex, suffix.transactionIndex] as const;
+
 export const leaderEpochFile = 'leader-epoch-checkpoint';
 export const partitionMetadataFile = 'partition.metadata';
 

@@ -3,7 +3,7 @@
 import type { Clock, FileSystem, Logger, Random, Timer } from '@odradek/runtime';
 import type { FilePool } from './file-pool.ts';
 import type { LogConfig } from './log-config.ts';
-import { offsetOfFileName, segmentFileName, suffix } from './log-file-names.ts';
+import { offsetOfFileName, segmentEndings, segmentFileName, suffix } from './log-file-names.ts';
 import { LogSegment } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
 import { replayProducers } from './producer-replay.ts';
@@ -60,9 +60,12 @@ export class LogFiles {
     return this.#snapshots;
   }
 
-  /** Its files are made when there is something to put into them. */
+  /**
+   * The files of a segment are made when there is something to put into them; but where the log does not begin at 0, the empty
+   * records file says where it does.
+   */
   createSegment(baseOffset: number, config: LogConfig): LogSegment {
-    return new LogSegment(this.#world.pool, this.#path, {
+    const segment = new LogSegment(this.#world.pool, this.#path, {
       baseOffset,
       maxIndexBytes: config.segmentIndexBytes,
       indexIntervalBytes: config.indexIntervalBytes,
@@ -70,6 +73,8 @@ export class LogFiles {
       sizeBytes: 0,
       createdMs: this.#world.clock.wallTimeMs(),
     });
+    if (baseOffset > 0) segment.records.ensureExists();
+    return segment;
   }
 
   openSegment(baseOffset: number, sizeBytes: number, createdMs: number, config: LogConfig): LogSegment {
@@ -88,15 +93,13 @@ export class LogFiles {
     const { fileSystem, timer, logger } = this.#world;
     const doomed: string[] = [];
     for (const segment of segments) {
-      segment.close();
-      for (const ending of [suffix.records, suffix.offsetIndex, suffix.timeIndex, suffix.transactionIndex]) {
+      segment.retire();
+      for (const ending of segmentEndings) {
         const path = this.#file(segment.baseOffset, ending);
         if (fileSystem.statSync(path) === undefined) continue;
         fileSystem.renameSync(path, `${path}${suffix.deleted}`);
         doomed.push(`${path}${suffix.deleted}`);
       }
-      // The snapshot at its base is of use only to a recovery of this segment.
-      if (segment !== segments.at(-1) || delayMs > 0) doomed.push(...this.#dropSnapshot(segment.baseOffset));
     }
     const remove = (): void => {
       for (const path of doomed) {
@@ -107,21 +110,17 @@ export class LogFiles {
     else timer.schedule(delayMs, remove);
   }
 
-  #dropSnapshot(offset: number): string[] {
-    if (!this.#snapshots.includes(offset)) return [];
-    this.#snapshots = this.#snapshots.filter((each) => each !== offset);
-    const path = this.#file(offset, suffix.snapshot);
-    this.#world.fileSystem.renameSync(path, `${path}${suffix.deleted}`);
-    return [`${path}${suffix.deleted}`];
-  }
-
   writeSnapshot(states: ProducerStates, offset: number): void {
     if (this.#snapshots.includes(offset)) return;
+    const { fileSystem } = this.#world;
     const path = this.#file(offset, suffix.snapshot);
-    // Not forced to the device: its checksum tells whether it is whole, and the log can be read instead.
-    const file = this.#world.fileSystem.openSync(path, 'truncate');
+    // Not forced to the device now: its checksum tells whether it is whole, and the log can be read instead.
+    const file = fileSystem.openSync(path, 'truncate');
     try {
       file.writeSync([encodeSnapshot(states.states())], 0);
+    } catch (error) {
+      fileSystem.removeSync(path);
+      throw error;
     } finally {
       file.closeSync();
     }
@@ -129,11 +128,20 @@ export class LogFiles {
     this.#snapshots.sort((a, b) => a - b);
   }
 
-  removeSnapshotsFrom(offset: number): void {
-    for (const each of this.#snapshots.filter((snapshot) => snapshot >= offset)) {
-      this.#world.fileSystem.removeSync(this.#file(each, suffix.snapshot));
+  async syncSnapshot(offset: number): Promise<void> {
+    if (!this.#snapshots.includes(offset)) return;
+    const file = this.#world.fileSystem.openSync(this.#file(offset, suffix.snapshot), 'readWrite');
+    try {
+      await file.sync();
+    } finally {
+      file.closeSync();
     }
-    this.#snapshots = this.#snapshots.filter((snapshot) => snapshot < offset);
+  }
+
+  removeSnapshots(isRemoved: (offset: number) => boolean): void {
+    const removed = this.#snapshots.filter(isRemoved);
+    for (const offset of removed) this.#world.fileSystem.removeSync(this.#file(offset, suffix.snapshot));
+    if (removed.length > 0) this.#snapshots = this.#snapshots.filter((offset) => !isRemoved(offset));
   }
 
   /** Brings producer states to what the log before `endOffset` says: from the latest snapshot that is whole, and the batches after it. */
@@ -151,17 +159,16 @@ export class LogFiles {
       const path = this.#file(offset, suffix.snapshot);
       try {
         const loaded = decodeSnapshot(fileSystem.readFileSync(path), path);
-        states.restore(loaded, offset, clock.wallTimeMs(), config.producerIdExpirationMs);
+        states.restore(loaded, clock.wallTimeMs(), config.producerIdExpirationMs);
         from = offset;
         break;
       } catch (error) {
         if (!(error instanceof CorruptSnapshotError)) throw error;
         logger.warn('A producer snapshot is damaged; an older one is used', { path, error });
-        this.removeSnapshotsFrom(offset);
+        this.removeSnapshots((each) => each === offset);
       }
     }
     replayProducers(states, segments, from, endOffset);
-    states.advanceTo(endOffset);
   }
 
   #file(offset: number, ending: string): string {

@@ -9,6 +9,9 @@ import type { LogSegment } from './log-segment.ts';
 import type { PartitionLog } from './partition-log.ts';
 import type { AbortedTransaction } from './transaction-index.ts';
 
+/** More than a reader gets at a time, however much it asks for: it is memory until it has left. */
+const maxReadBytes = 8 * 1024 * 1024;
+
 export interface ReadOptions {
   readonly maxBytes: number;
   /** How far the reader may see: followers to the end, consumers to what is committed, or to what no transaction can change. */
@@ -38,18 +41,21 @@ export function readLog(log: PartitionLog, fetchOffset: number, options: ReadOpt
       `${log.path} has the offsets from ${log.logStartOffset} to ${log.logEndOffset}, not ${fetchOffset}`,
     );
   }
-  const endOffset = upperBound(log, options);
+  const endOffset = upperBound(log, options.isolation);
+  const { isolation, minOneBatch } = options;
+  const maxBytes = Math.min(options.maxBytes, maxReadBytes);
+  const wanted: Wanted = { maxBytes, isolation, minOneBatch, fetchOffset, endOffset };
   if (fetchOffset >= endOffset) log.wantTail();
-  if (fetchOffset >= endOffset || (options.maxBytes <= 0 && !options.minOneBatch)) return fetched(log, [], 0, fetchOffset, options);
-  const tail = log.tail.read(fetchOffset, endOffset, options.maxBytes, options.minOneBatch);
+  if (fetchOffset >= endOffset || (maxBytes <= 0 && !minOneBatch)) return fetched(log, nothing(), wanted);
+  const tail = log.tail.read(fetchOffset, endOffset, maxBytes, minOneBatch);
   if (tail !== undefined) {
     log.wantTail();
-    return fetched(log, tail.chunks, tail.sizeBytes, fetchOffset, options, tail.release);
+    return fetched(log, { records: tail.chunks, sizeBytes: tail.sizeBytes, release: tail.release }, wanted);
   }
-  return readSegments(log, fetchOffset, endOffset, options);
+  return readSegments(log, wanted, Math.max(0, log.segments.floorIndex(fetchOffset)));
 }
 
-function upperBound(log: PartitionLog, { isolation }: ReadOptions): number {
+function upperBound(log: PartitionLog, isolation: ReadOptions['isolation']): number {
   switch (isolation) {
     case 'logEnd':
       return log.writtenEndOffset;
@@ -60,32 +66,49 @@ function upperBound(log: PartitionLog, { isolation }: ReadOptions): number {
   }
 }
 
-function readSegments(
-  log: PartitionLog,
-  fetchOffset: number,
-  endOffset: number,
-  options: ReadOptions,
-): FetchedRecords | Promise<FetchedRecords> {
+/** What is common to the steps of one read. */
+interface Wanted extends ReadOptions {
+  readonly fetchOffset: number;
+  /** The reader may not see what lies at it or beyond. */
+  readonly endOffset: number;
+}
+
+/** Compaction may have emptied the end of a segment, so the next record may stand in a later one than its offset says. */
+function readSegments(log: PartitionLog, wanted: Wanted, first: number): FetchedRecords | Promise<FetchedRecords> {
   const { segments } = log;
-  // Compaction may have emptied the end of a segment, so the next record may stand in a later one.
-  for (let index = Math.max(0, segments.floorIndex(fetchOffset)); index < segments.count; index++) {
+  for (let index = first; index < segments.count; index++) {
     const segment = segments.at(index);
-    if (segment === undefined || segment.baseOffset >= endOffset) break;
-    const start = segment.searchStart(fetchOffset);
-    // A first guess that has room for what must be skipped; the batch with the offset may still lie beyond it.
-    const read = segment.records.read(start, Math.max(options.maxBytes, 1) + segment.indexIntervalBytes);
-    const slice = (bytes: Buffer): FetchedRecords | undefined =>
-      sliced(log, segment, start, bytes, fetchOffset, endOffset, options);
-    if (read instanceof Promise) {
-      return read.then((bytes) => {
-        const found = slice(bytes) ?? far(log, segment, fetchOffset, endOffset, options);
-        return found ?? fetched(log, [], 0, fetchOffset, options);
+    if (segment === undefined || segment.baseOffset >= wanted.endOffset) break;
+    const { setbacks } = log;
+    const found = readSegment(log, segment, wanted);
+    if (found instanceof Promise) {
+      return found.then((records) => {
+        // In the meantime the segment was deleted or cut off: what was read may be gone, or not have been whole.
+        if (segment.isRetired || log.setbacks !== setbacks) return readLog(log, wanted.fetchOffset, wanted);
+        return records ?? readSegments(log, wanted, segments.floorIndex(segment.baseOffset) + 1);
       });
     }
-    const found = slice(read) ?? far(log, segment, fetchOffset, endOffset, options);
     if (found !== undefined) return found;
   }
-  return fetched(log, [], 0, fetchOffset, options);
+  return fetched(log, nothing(), wanted);
+}
+
+/** undefined: the segment ends before the offset. */
+function readSegment(
+  log: PartitionLog,
+  segment: LogSegment,
+  wanted: Wanted,
+): FetchedRecords | undefined | Promise<FetchedRecords | undefined> {
+  const start = segment.searchStart(wanted.fetchOffset);
+  // A first guess that has room for what must be skipped; the batch with the offset may still lie beyond it.
+  const read = segment.records.read(start, Math.max(wanted.maxBytes, 1) + segment.indexIntervalBytes);
+  const take = (bytes: Buffer): FetchedRecords | undefined | Promise<FetchedRecords | undefined> => {
+    const found = sliced(log, segment, start, bytes, wanted);
+    if (found !== undefined) return found;
+    segment.records.release(bytes);
+    return segment.isRetired ? undefined : alone(log, segment, wanted);
+  };
+  return read instanceof Promise ? read.then(take) : take(read);
 }
 
 /** The whole batches in these bytes that the reader may have. undefined: the batch that it must have is not whole in them. */
@@ -94,62 +117,63 @@ function sliced(
   segment: LogSegment,
   position: number,
   bytes: Buffer,
-  fetchOffset: number,
-  endOffset: number,
-  options: ReadOptions,
+  wanted: Wanted,
 ): FetchedRecords | undefined {
+  const { fetchOffset, endOffset, maxBytes, minOneBatch } = wanted;
   let from = -1;
-  let to = 0;
+  let to = -1;
   let nextOffset = fetchOffset;
   for (let at = 0, size = 0; (size = batchSizeAt(bytes, at)) > 0; at += size) {
-    const batch = batchAt(bytes, at);
-    const { lastOffset } = batch;
+    const { lastOffset } = batchAt(bytes, at);
     if (lastOffset < fetchOffset) continue;
-    if (from < 0) from = at;
-    if (lastOffset >= endOffset) break;
-    const isForced = options.minOneBatch && to === 0;
-    if (at + size - from > options.maxBytes && !isForced) {
-      if (to === 0) to = from; // It was found, and is too large.
-      break;
+    if (from < 0) {
+      from = at;
+      to = at;
     }
+    const isForced = minOneBatch && to === from;
+    if (lastOffset >= endOffset || (at + size - from > maxBytes && !isForced)) break;
     to = at + size;
     nextOffset = lastOffset + 1;
   }
-  if (from < 0 || to === 0) return from >= 0 && !options.minOneBatch ? fetched(log, [], 0, fetchOffset, options) : undefined;
+  if (from < 0) return undefined;
   segment.rememberRead(nextOffset, position + to);
   if (nextOffset >= endOffset) log.wantTail();
-  if (to === from) return fetched(log, [], 0, fetchOffset, options);
   const release = (): void => segment.records.release(bytes);
-  return fetched(log, [bytes.subarray(from, to)], to - from, fetchOffset, options, release);
+  if (to > from) return fetched(log, { records: [bytes.subarray(from, to)], sizeBytes: to - from, release }, wanted);
+  release();
+  return fetched(log, nothing(), wanted);
 }
 
 /** For a batch that the first guess did not reach: its place is looked for by headers, and it is read alone. */
-function far(
+function alone(
   log: PartitionLog,
   segment: LogSegment,
-  fetchOffset: number,
-  endOffset: number,
-  options: ReadOptions,
-): FetchedRecords | undefined {
-  const found = segment.positionOf(fetchOffset);
+  wanted: Wanted,
+): FetchedRecords | undefined | Promise<FetchedRecords | undefined> {
+  const found = segment.positionOf(wanted.fetchOffset);
   if (found === undefined) return undefined;
-  if (found.batch.lastOffset >= endOffset) return fetched(log, [], 0, fetchOffset, options);
-  if (found.sizeBytes > options.maxBytes && !options.minOneBatch) return fetched(log, [], 0, fetchOffset, options);
-  const bytes = Buffer.allocUnsafeSlow(found.sizeBytes);
-  const size = segment.records.readSync(bytes, 0, found.sizeBytes, found.position);
-  if (size < found.sizeBytes) return undefined;
-  segment.rememberRead(found.batch.lastOffset + 1, found.position + size);
-  return fetched(log, [bytes], size, fetchOffset, options);
+  const { batch, position, sizeBytes } = found;
+  const { lastOffset } = batch;
+  if (lastOffset >= wanted.endOffset || (sizeBytes > wanted.maxBytes && !wanted.minOneBatch))
+    return fetched(log, nothing(), wanted);
+  const take = (bytes: Buffer): FetchedRecords => {
+    segment.rememberRead(lastOffset + 1, position + sizeBytes);
+    const release = (): void => segment.records.release(bytes);
+    return fetched(log, { records: [bytes], sizeBytes, release }, wanted);
+  };
+  const read = segment.records.read(position, sizeBytes);
+  return read instanceof Promise ? read.then(take) : take(read);
 }
 
-function fetched(
-  log: PartitionLog,
-  records: Buffer[],
-  sizeBytes: number,
-  fetchOffset: number,
-  { isolation }: ReadOptions,
-  release?: () => void,
-): FetchedRecords {
+interface Found {
+  readonly records: Buffer[];
+  readonly sizeBytes: number;
+  readonly release: (() => void) | undefined;
+}
+
+const nothing = (): Found => ({ records: [], sizeBytes: 0, release: undefined });
+
+function fetched(log: PartitionLog, { records, sizeBytes, release }: Found, { isolation, fetchOffset }: Wanted): FetchedRecords {
   return {
     records,
     sizeBytes,

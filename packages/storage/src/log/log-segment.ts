@@ -3,7 +3,7 @@
 //
 //   baseOffset <= the offsets in it < nextOffset; relative offsets fit into an int32
 
-import { type Batch, batchAt, batchSizeAt } from '@odradek/protocol';
+import { type Batch, batchAt, batchSizeAt, CorruptRecordError, noTimestamp, RecordBatch } from '@odradek/protocol';
 import type { FilePool } from './file-pool.ts';
 import { segmentFileName, suffix } from './log-file-names.ts';
 import { OffsetIndex, type OffsetPosition } from './offset-index.ts';
@@ -35,7 +35,7 @@ export class LogSegment {
   readonly createdMs: number;
   /** The largest timestamp and the batch that has it; undefined until it is asked for or something is appended. */
   #maxTimestamp: TimestampOffset | undefined;
-  /** The timestamp of the first batch, by which the segment's age counts; undefined: not read yet, or there is none. */
+  /** The timestamp of the first batch, by which the segment's age counts; -1: it has none; undefined: not read yet. */
   #firstTimestamp: number | undefined;
   #bytesSinceIndexEntry = 0;
   #staged: Buffer[] = [];
@@ -45,15 +45,15 @@ export class LogSegment {
 
   constructor(pool: FilePool, directory: string, options: SegmentOptions) {
     const { baseOffset, isNew, maxIndexBytes: maxBytes } = options;
-    const path = (ending: string): string => `${directory}/${segmentFileName(baseOffset, ending)}`;
+    const path = `${directory}/${segmentFileName(baseOffset, '')}`;
     this.baseOffset = baseOffset;
     this.createdMs = options.createdMs;
     this.indexIntervalBytes = options.indexIntervalBytes;
-    this.records = new RecordsFile(pool, path(suffix.records), options.sizeBytes);
-    this.offsetIndex = new OffsetIndex(pool, path(suffix.offsetIndex), { baseOffset, maxBytes, isNew });
-    this.timeIndex = new TimeIndex(pool, path(suffix.timeIndex), { baseOffset, maxBytes, isNew });
-    this.transactionIndex = new TransactionIndex(pool, path(suffix.transactionIndex), isNew);
-    if (isNew) this.#maxTimestamp = { timestamp: -1, offset: baseOffset };
+    this.records = new RecordsFile(pool, path + suffix.records, options.sizeBytes);
+    this.offsetIndex = new OffsetIndex(pool, path + suffix.offsetIndex, { baseOffset, maxBytes, isNew });
+    this.timeIndex = new TimeIndex(pool, path + suffix.timeIndex, { baseOffset, maxBytes, isNew });
+    this.transactionIndex = new TransactionIndex(pool, path + suffix.transactionIndex, isNew);
+    if (isNew) this.#maxTimestamp = { timestamp: noTimestamp, offset: baseOffset };
   }
 
   /** With what is staged. */
@@ -65,21 +65,18 @@ export class LogSegment {
     return this.records.sizeBytes;
   }
 
-  get hasStaged(): boolean {
-    return this.#stagedBytes > 0;
-  }
-
   /** The largest timestamp, and the last offset of the batch that has it. */
   get maxTimestamp(): TimestampOffset {
     this.#maxTimestamp ??= this.#readMaxTimestamp();
     return this.#maxTimestamp;
   }
 
-  /** undefined: the segment is empty. */
-  get firstTimestamp(): number | undefined {
-    if (this.#firstTimestamp === undefined && this.records.sizeBytes > 0) {
+  /** -1: the first batch has none, or there is no batch. */
+  get firstTimestamp(): number {
+    if (this.#firstTimestamp === undefined) {
+      if (this.records.sizeBytes === 0) return noTimestamp;
       const [first] = this.records.headersFrom(0);
-      if (first !== undefined && first.batch.maxTimestamp >= 0) this.#firstTimestamp = first.batch.maxTimestamp;
+      this.#firstTimestamp = first?.batch.maxTimestamp ?? noTimestamp;
     }
     return this.#firstTimestamp;
   }
@@ -102,7 +99,7 @@ export class LogSegment {
 
   /** Keeps indexes and timestamps up with a batch that stands, or will stand, at the position. */
   recordAppended(position: number, sizeBytes: number, lastOffset: number, maxTimestamp: number): void {
-    if (position === 0 && maxTimestamp >= 0) this.#firstTimestamp = maxTimestamp;
+    if (position === 0) this.#firstTimestamp = maxTimestamp;
     if (maxTimestamp > this.maxTimestamp.timestamp) this.#maxTimestamp = { timestamp: maxTimestamp, offset: lastOffset };
     if (this.#bytesSinceIndexEntry > this.indexIntervalBytes) {
       this.offsetIndex.append(lastOffset, position);
@@ -112,14 +109,25 @@ export class LogSegment {
     this.#bytesSinceIndexEntry += sizeBytes;
   }
 
-  /** Hands what is staged to the disk in one write. When it throws, nothing of it is in the file. */
+  /**
+   * Hands what is staged to the disk, the records in one write. When it throws, `truncateTo` what was written before brings the
+   * files back to that.
+   */
   write(): void {
+    if (this.#stagedBytes === 0) return;
     const staged = this.#staged;
-    const sizeBytes = this.#stagedBytes;
-    if (sizeBytes === 0) return;
+    const stagedBytes = this.#stagedBytes;
+    this.dropStaged();
+    this.offsetIndex.maybeWrite();
+    this.timeIndex.maybeWrite();
+    this.records.append(staged, stagedBytes);
+    this.transactionIndex.write();
+  }
+
+  /** Forgets what is staged. */
+  dropStaged(): void {
     this.#staged = [];
     this.#stagedBytes = 0;
-    this.records.append(staged, sizeBytes);
   }
 
   /** Where the batch that contains the offset, or the next after it, begins. undefined: the segment ends before it. */
@@ -141,43 +149,39 @@ export class LogSegment {
     this.#lastRead = { offset, position };
   }
 
-  /** The batch with the first record whose timestamp is at least the given one may be here or later; undefined: not in this segment. */
-  *batchesFromTimestamp(timestamp: number): Generator<Batch, void, undefined> {
-    const start = this.offsetIndex.lookup(this.timeIndex.lookup(timestamp).offset).position;
-    for (const { batch, position, sizeBytes } of this.records.headersFrom(start)) {
-      if (batch.maxTimestamp >= timestamp) yield this.records.batchAt(position, sizeBytes);
+  /** The batches, from `fromOffset` on, that have a timestamp which is at least this one. */
+  *batchesSince(timestamp: number, fromOffset: number): Generator<Batch, void, undefined> {
+    const offset = Math.max(this.timeIndex.lookup(timestamp).offset, fromOffset);
+    for (const { batch, position, sizeBytes } of this.records.headersFrom(this.offsetIndex.lookup(offset).position)) {
+      if (batch.maxTimestamp >= timestamp && batch.lastOffset >= fromOffset) yield this.records.batchAt(position, sizeBytes);
     }
   }
 
-  /** Drops everything from the offset on. Answers the number of bytes dropped. */
+  /** Drops the batch with the offset and all that follow. Answers where the segment ends then. */
   truncateTo(offset: number): number {
     this.#lastRead = undefined;
     const found = this.positionOf(offset);
-    const before = this.records.sizeBytes;
-    this.records.truncate(found?.position ?? before);
-    this.offsetIndex.truncateTo(offset);
-    this.timeIndex.truncateTo(offset);
-    this.transactionIndex.truncateTo(offset);
+    const end = found === undefined ? offset : Math.min(offset, this.#wholeBatch(found).baseOffset);
+    this.records.truncate(found?.position ?? this.records.sizeBytes);
+    this.offsetIndex.truncateTo(end);
+    this.timeIndex.truncateTo(end);
+    this.transactionIndex.truncateTo(end);
     this.#bytesSinceIndexEntry = 0;
-    this.#maxTimestamp = undefined;
-    if (this.records.sizeBytes === 0) {
-      this.#firstTimestamp = undefined;
-      this.#maxTimestamp = { timestamp: -1, offset: this.baseOffset };
-    }
-    return before - this.records.sizeBytes;
+    this.#firstTimestamp = undefined;
+    this.#maxTimestamp = this.records.sizeBytes === 0 ? { timestamp: noTimestamp, offset: this.baseOffset } : undefined;
+    return end;
   }
 
-  /** Forgets what is staged: it could not be written. */
-  dropStaged(): void {
-    this.#staged = [];
-    this.#stagedBytes = 0;
+  /** The base offset of a compressed message of the old formats stands within it, not in its header. */
+  #wholeBatch({ batch, position, sizeBytes }: BatchPosition): Batch {
+    return batch.magic < 2 && batch.isCompressed ? this.records.batchAt(position, sizeBytes) : batch;
   }
 
   /** The segment will not grow any more: its time index gets its last entry. */
   seal(): void {
     if (this.records.sizeBytes > 0) {
       const { timestamp, offset } = this.maxTimestamp;
-      this.timeIndex.maybeAppend(timestamp, offset, true);
+      this.timeIndex.maybeAppend(timestamp, offset);
     }
   }
 
@@ -186,14 +190,18 @@ export class LogSegment {
     if (this.records.sizeBytes === 0) return;
     this.offsetIndex.write();
     this.timeIndex.write();
+    this.transactionIndex.write();
   }
 
-  /** Looks for the end of the log in the last segment: the offset after its last batch. */
-  readNextOffset(): number {
+  /** The offset after the last batch. undefined: the file does not end where a batch does, so something is wrong with it. */
+  readNextOffset(): number | undefined {
     let next = this.baseOffset;
-    const last = this.offsetIndex.lastEntry;
-    for (const { batch } of this.records.headersFrom(last?.position ?? 0)) next = batch.lastOffset + 1;
-    return next;
+    let end = this.offsetIndex.lastEntry?.position ?? 0;
+    for (const { batch, position, sizeBytes } of this.records.headersFrom(end)) {
+      next = batch.lastOffset + 1;
+      end = position + sizeBytes;
+    }
+    return end === this.records.sizeBytes ? next : undefined;
   }
 
   /**
@@ -205,12 +213,15 @@ export class LogSegment {
     this.timeIndex.reset();
     this.transactionIndex.reset();
     this.#bytesSinceIndexEntry = 0;
-    this.#maxTimestamp = { timestamp: -1, offset: this.baseOffset };
+    this.#maxTimestamp = { timestamp: noTimestamp, offset: this.baseOffset };
     this.#firstTimestamp = undefined;
+    this.#lastRead = undefined;
     let valid = 0;
     let nextOffset = this.baseOffset;
     for (const batch of this.#wholeBatches(maxMessageBytes)) {
-      if (batch.baseOffset < nextOffset || !this.canHold(batch.lastOffset)) break;
+      // What stands in the wrong place is no batch of this segment, though its bytes are whole.
+      const firstOffset = batch instanceof RecordBatch ? batch.baseOffset : batch.lastOffset;
+      if (firstOffset < nextOffset || !this.canHold(batch.lastOffset)) break;
       visit(batch);
       this.recordAppended(valid, batch.sizeInBytes, batch.lastOffset, batch.maxTimestamp);
       valid += batch.sizeInBytes;
@@ -239,8 +250,9 @@ export class LogSegment {
           if (!batch.isCrcValid()) return;
           yield batch;
         }
-      } catch {
-        return; // No batch can begin like this: here is where the damage is.
+      } catch (error) {
+        if (error instanceof CorruptRecordError) return; // No batch can begin like this: here is where the damage is.
+        throw error;
       }
       at = start + taken;
       if (taken > 0) continue;
@@ -252,7 +264,7 @@ export class LogSegment {
   }
 
   #readMaxTimestamp(): TimestampOffset {
-    let max = this.timeIndex.lastEntry ?? { timestamp: -1, offset: this.baseOffset };
+    let max = this.timeIndex.lastEntry ?? { timestamp: noTimestamp, offset: this.baseOffset };
     const start = this.offsetIndex.lookup(max.offset).position;
     for (const { batch } of this.records.headersFrom(start)) {
       if (batch.maxTimestamp > max.timestamp) max = { timestamp: batch.maxTimestamp, offset: batch.lastOffset };
@@ -260,23 +272,27 @@ export class LogSegment {
     return max;
   }
 
+  /** Forces the records to the device. Their indexes need it only once the segment does not grow any more: see `flushIndexes`. */
   flush(): Promise<void> {
-    this.writeIndexes();
     return this.records.flush();
   }
 
-  /** The segment's files are called otherwise now. */
-  renamed(directory: string, extra = ''): void {
-    const path = (ending: string): string => `${directory}/${segmentFileName(this.baseOffset, ending)}${extra}`;
-    this.records.renamed(path(suffix.records));
-    this.offsetIndex.renamed(path(suffix.offsetIndex));
-    this.timeIndex.renamed(path(suffix.timeIndex));
-    this.transactionIndex.renamed(path(suffix.transactionIndex));
+  /** Forces the indexes to the device, so that a start after a crash may trust them. */
+  async flushIndexes(): Promise<void> {
+    this.writeIndexes();
+    await this.offsetIndex.sync();
+    await this.timeIndex.sync();
+    await this.transactionIndex.sync();
   }
 
-  close(): void {
-    this.records.close();
-    this.offsetIndex.close();
-    this.timeIndex.close();
+  get isRetired(): boolean {
+    return this.records.isRetired;
+  }
+
+  /** Lets go of the files for good. Reads that are under way may end. */
+  retire(): void {
+    this.records.retire();
+    this.offsetIndex.retire();
+    this.timeIndex.retire();
   }
 }

@@ -6,7 +6,7 @@
 // An entry is added when `index.interval.bytes` have passed since the last. Offsets and positions ascend.
 
 import type { FilePool } from './file-pool.ts';
-import { countBeforeZeros, IndexFile } from './index-file.ts';
+import { countBeforeZeros, IndexFile, type IndexFileOptions } from './index-file.ts';
 
 export interface OffsetPosition {
   readonly offset: number;
@@ -16,8 +16,8 @@ export interface OffsetPosition {
 const entryBytes = 8;
 
 export class OffsetIndex extends IndexFile {
-  constructor(pool: FilePool, path: string, options: { baseOffset: number; maxBytes: number; isNew: boolean }) {
-    super(pool, path, { ...options, entryBytes });
+  constructor(pool: FilePool, path: string, options: IndexFileOptions) {
+    super(pool, path, entryBytes, options);
   }
 
   protected override countEntries(entryCount: number, entryAt: (index: number) => Buffer): number {
@@ -26,6 +26,10 @@ export class OffsetIndex extends IndexFile {
       const entry = entryAt(index);
       return entry.readInt32BE(0) === 0 && entry.readInt32BE(4) === 0;
     });
+  }
+
+  get isFull(): boolean {
+    return this.entryCount >= this.maxEntries;
   }
 
   append(offset: number, position: number): void {
@@ -47,19 +51,13 @@ export class OffsetIndex extends IndexFile {
   }
 
   get lastEntry(): OffsetPosition | undefined {
-    return this.entryCount === 0 ? undefined : this.at(this.entryCount - 1);
+    const count = this.entryCount;
+    return count === 0 ? undefined : this.at(count - 1);
   }
 
   /** Drops the entries at and after the offset. */
   truncateTo(offset: number): void {
     const relative = offset - this.baseOffset;
     this.keep(this.lastWhere((entry) => entry.readInt32BE(0) < relative) + 1);
-  }
-
-  /** False where the file cannot be the index of a segment of that size. */
-  isSane(segmentBytes: number): boolean {
-    if (!this.hasWholeEntries) return false;
-    const last = this.lastEntry;
-    return last === undefined || (last.offset >= this.baseOffset && last.position < segmentBytes);
   }
 }

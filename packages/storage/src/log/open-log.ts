@@ -4,9 +4,10 @@
 import { errorCodes, ProtocolError, RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
 import { LeaderEpochs } from './leader-epochs.ts';
-import type { LogConfig } from './log-config.ts';
-import { leaderEpochFile, offsetOfFileName, suffix } from './log-file-names.ts';
+import { isCompacted, type LogConfig } from './log-config.ts';
+import { leaderEpochFile, offsetOfFileName, segmentEndings, segmentFileName, suffix } from './log-file-names.ts';
 import { LogFiles, type LogWorld, snapshotsAmong } from './log-files.ts';
+import type { LogSegment } from './log-segment.ts';
 import { LogSegments } from './log-segments.ts';
 import { PartitionLog } from './partition-log.ts';
 import { replayIndexed } from './producer-replay.ts';
@@ -47,25 +48,19 @@ export function openLog(path: string, world: LogWorld, options: OpenLogOptions):
   const { config, isNew } = options;
   const names = isNew ? [] : finishSegmentSwaps(world, path);
   const files = new LogFiles(path, world, snapshotsAmong(names));
-  const segments = new LogSegments();
-  for (const name of names) {
-    const baseOffset = offsetOfFileName(name, suffix.records);
-    if (baseOffset === undefined) continue;
-    const stat = world.fileSystem.statSync(`${path}/${name}`);
-    segments.add(files.openSegment(baseOffset, stat?.size ?? 0, stat?.modifiedMs ?? 0, config));
-  }
+  const segments = openSegments(path, world, files, names, config);
   const isEmpty = segments.isEmpty;
   if (isEmpty) segments.add(files.createSegment(Math.max(0, options.logStartOffset), config));
   const leaderEpochs = new LeaderEpochs(world.fileSystem, `${path}/${leaderEpochFile}`, isNew);
-  const producerStates = new ProducerStates();
-  const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates };
-  const recovery = isEmpty || options.isClean ? nothingRecovered : recover(loading);
-  const logEndOffset = endOf(segments);
+  const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates: new ProducerStates() };
+  const firstUntrusted = isEmpty ? segments.count : firstUntrustedSegment(loading, new Set(names));
+  const recovery = firstUntrusted < segments.count ? recover(loading, firstUntrusted) : nothingRecovered;
+  const logEndOffset = segments.active.readNextOffset() ?? segments.active.baseOffset;
   const logStartOffset = Math.max(options.logStartOffset, segments.first.baseOffset);
   if (logStartOffset > logEndOffset) return restarted(loading, logStartOffset, recovery);
   leaderEpochs.truncateFromEnd(logEndOffset);
   leaderEpochs.truncateFromStart(logStartOffset);
-  files.removeSnapshotsFrom(logEndOffset + 1);
+  dropStraySnapshots(loading, logEndOffset);
   if (recovery.scannedSegments === 0) loadProducers(loading, logStartOffset, logEndOffset);
   return { log: logOf(loading, logStartOffset, logEndOffset), recovery };
 }
@@ -78,6 +73,46 @@ interface Loading {
   readonly segments: LogSegments;
   readonly leaderEpochs: LeaderEpochs;
   readonly producerStates: ProducerStates;
+}
+
+function openSegments(path: string, world: LogWorld, files: LogFiles, names: readonly string[], config: LogConfig): LogSegments {
+  const segments = new LogSegments();
+  for (const name of names) {
+    const baseOffset = offsetOfFileName(name, suffix.records);
+    if (baseOffset === undefined) continue;
+    const stat = world.fileSystem.statSync(`${path}/${name}`);
+    segments.add(files.openSegment(baseOffset, stat?.size ?? 0, stat?.modifiedMs ?? 0, config));
+  }
+  const baseOffsets = new Set(segments.all().map(({ baseOffset }) => baseOffset));
+  for (const name of names) {
+    const baseOffset = segmentEndings.map((ending) => offsetOfFileName(name, ending)).find((offset) => offset !== undefined);
+    if (baseOffset === undefined || baseOffsets.has(baseOffset)) continue;
+    world.logger.warn('Removing an index without records', { path, file: name });
+    world.fileSystem.removeSync(`${path}/${name}`);
+  }
+  return segments;
+}
+
+/**
+ * From where on the segments must be scanned: from the recovery point after a crash, else from the first whose files do not fit
+ * each other. The number of segments when all can be trusted.
+ */
+function firstUntrustedSegment({ segments, options, path, world }: Loading, names: ReadonlySet<string>): number {
+  const afterCrash = options.isClean ? segments.count : Math.max(0, segments.floorIndex(options.recoveryPoint));
+  const all = segments.all();
+  for (let index = 0; index < afterCrash; index++) {
+    const segment = all[index]!;
+    const { baseOffset, writtenBytes, transactionIndex } = segment;
+    const has = (ending: string): boolean => names.has(segmentFileName(baseOffset, ending));
+    const isWhole =
+      (writtenBytes === 0 || (has(suffix.offsetIndex) && has(suffix.timeIndex))) &&
+      (!has(suffix.transactionIndex) || transactionIndex.isSane(baseOffset)) &&
+      (index < all.length - 1 || segment.readNextOffset() !== undefined);
+    if (isWhole) continue;
+    world.logger.warn('A segment and its indexes do not fit each other; they are made anew', { path, baseOffset });
+    return index;
+  }
+  return afterCrash;
 }
 
 function logOf(loading: Loading, logStartOffset: number, logEndOffset: number): PartitionLog {
@@ -102,58 +137,78 @@ function restarted(loading: Loading, logStartOffset: number, recovery: RecoveryR
     segments.remove(() => true),
     0,
   );
-  files.removeSnapshotsFrom(0);
+  files.removeSnapshots(() => true);
   leaderEpochs.clear();
   producerStates.clear();
-  producerStates.advanceTo(logStartOffset);
   segments.add(files.createSegment(logStartOffset, options.config));
   return { log: logOf(loading, logStartOffset, logStartOffset), recovery };
 }
 
-function endOf({ active }: LogSegments): number {
-  return active.sizeBytes === 0 ? active.baseOffset : active.readNextOffset();
-}
-
-/** Scans the segments from the recovery point on. */
-function recover(loading: Loading): RecoveryReport {
+/** Scans the segments from that one on. */
+function recover(loading: Loading, first: number): RecoveryReport {
   const { segments, options, files, producerStates, leaderEpochs, world, path } = loading;
-  const first = Math.max(0, segments.floorIndex(options.recoveryPoint));
   const start = segments.at(first)!.baseOffset;
-  files.removeSnapshotsFrom(start + 1);
+  files.removeSnapshots((offset) => offset > start);
   loadProducers(loading, Math.max(options.logStartOffset, segments.first.baseOffset), start);
   let scannedBytes = 0;
   let scannedSegments = 0;
   let truncatedBytes = 0;
-  for (let index = first; index < segments.count; index++) {
+  let nextOffset = start;
+  let hasEpochs = false;
+  for (let index = first; index < segments.count && truncatedBytes === 0; index++) {
     const segment = segments.at(index)!;
+    if (isBehindGap(loading, segment, nextOffset)) {
+      truncatedBytes += dropSegments(loading, segment.baseOffset);
+      break;
+    }
     scannedBytes += segment.sizeBytes;
     scannedSegments += 1;
     if (index > first) files.writeSnapshot(producerStates, segment.baseOffset);
+    nextOffset = segment.baseOffset;
     truncatedBytes += segment.recover(options.config.maxMessageBytes, (batch) => {
       replayIndexed(producerStates, segment, batch);
-      if (batch instanceof RecordBatch && batch.partitionLeaderEpoch >= 0) {
-        leaderEpochs.assign(batch.partitionLeaderEpoch, batch.baseOffset);
-      }
+      nextOffset = batch.lastOffset + 1;
+      if (!(batch instanceof RecordBatch) || batch.partitionLeaderEpoch < 0) return;
+      // The batches know their epochs. The file may speak of batches that were cut off before the crash.
+      if (!hasEpochs) leaderEpochs.truncateFromEnd(start);
+      hasEpochs = true;
+      leaderEpochs.assign(batch.partitionLeaderEpoch, batch.baseOffset);
     });
     segment.writeIndexes();
-    if (truncatedBytes === 0) continue;
     // What follows the damage was written after it, and is not reachable without a gap.
-    const later = segments.remove((each) => each.baseOffset > segment.baseOffset);
-    for (const each of later) truncatedBytes += each.sizeBytes;
-    files.removeSegments(later, 0);
-    break;
+    if (truncatedBytes > 0) truncatedBytes += dropSegments(loading, segment.baseOffset + 1);
   }
-  producerStates.advanceTo(segments.active.readNextOffset());
-  if (truncatedBytes > 0) world.logger.warn('A damaged end of a log was cut off', { path, truncatedBytes });
+  if (truncatedBytes > 0)
+    world.logger.warn('A damaged end of a log was cut off', { path, truncatedBytes, logEndOffset: nextOffset });
   return { scannedSegments, scannedBytes, truncatedBytes };
+}
+
+/**
+ * A crash may take whole batches from the end of a segment and leave the next segment. Only compaction makes such gaps otherwise,
+ * and never behind the recovery point.
+ */
+function isBehindGap({ options }: Loading, segment: LogSegment, nextOffset: number): boolean {
+  const isUntouched = options.isClean || segment.baseOffset <= options.recoveryPoint || isCompacted(options.config);
+  return !isUntouched && segment.baseOffset > nextOffset;
+}
+
+/** Removes the segments from the offset on. Answers their size. */
+function dropSegments({ segments, files }: Loading, fromOffset: number): number {
+  const dropped = segments.remove(({ baseOffset }) => baseOffset >= fromOffset);
+  files.removeSegments(dropped, 0);
+  return dropped.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0);
+}
+
+/** Only those where a segment begins are of use to a recovery, and the last to the next clean start. */
+function dropStraySnapshots({ files, segments }: Loading, logEndOffset: number): void {
+  const last = files.snapshots.findLast((offset) => offset <= logEndOffset);
+  const baseOffsets = new Set(segments.all().map(({ baseOffset }) => baseOffset));
+  files.removeSnapshots((offset) => offset !== last && (offset > logEndOffset || !baseOffsets.has(offset)));
 }
 
 function loadProducers({ files, segments, options, producerStates }: Loading, logStartOffset: number, endOffset: number): void {
   // A log that a clean stop left without any snapshot has no producers worth one.
-  if (options.isClean && files.snapshots.length === 0) {
-    producerStates.advanceTo(endOffset);
-    return;
-  }
+  if (options.isClean && files.snapshots.length === 0) return;
   files.loadProducerStates(producerStates, segments, logStartOffset, endOffset, options.config);
 }
 

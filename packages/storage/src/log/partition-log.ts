@@ -9,17 +9,20 @@
 
 import { type Batch, errorCodes, iterateBatches, ProtocolError, RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
-import { type AppendOrigin, asProtocolError, validateForAppend } from './append-validator.ts';
-import { isDiskFull } from './disk-full.ts';
-import { type EpochEnd, type LeaderEpochs, unknownEpochEnd } from './leader-epochs.ts';
+import { type AppendOrigin, validateForAppend } from './append-validator.ts';
+import { isDiskFault, isDiskFull } from './disk-fault.ts';
+import { RetiredFileError } from './file-pool.ts';
+import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
 import type { LogConfig } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
 import { type FetchedRecords, type ReadOptions, readLog } from './log-reads.ts';
 import type { LogSegment } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
 import { markerOf, replayIndexed } from './producer-replay.ts';
-import type { ProducerStates } from './producer-states.ts';
+import type { BatchMetadata, ProducerStates } from './producer-states.ts';
+import { FailedFlushError, RecoveryPoint } from './recovery-point.ts';
 import { LogTail } from './tail-cache.ts';
+import { firstRecordSince, type RecordTime, recordOfMaxTimestamp } from './timestamp-search.ts';
 import type { TopicPartition } from './topic-partition.ts';
 
 export interface AppendOptions {
@@ -91,12 +94,17 @@ export class PartitionLog {
   #logEndOffset: number;
   #writtenEndOffset: number;
   #highWatermark: number;
-  #recoveryPoint: number;
+  readonly #recoveryPoint: RecoveryPoint;
   /** The batches of this turn, for the tail; and who waits for them. */
   #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number }[] = [];
   /** Until when, on the monotonic clock, what is appended is kept in memory: as long as somebody has lately read up to the end. */
   #tailWantedUntilMs = 0;
   #writing: PromiseWithResolvers<void> | undefined;
+  /** Who waits for a write is told of it after this: the checkpoints on disk must not contradict what the log has become. */
+  #checkpointing: Promise<void> | undefined;
+  #isCheckpointMissing = false;
+  /** Counts how often the log went back, for readers that have waited. */
+  #setbacks = 0;
   #isClosed = false;
   #lastFlushMs: number;
   #rollJitterMs: number;
@@ -118,10 +126,13 @@ export class PartitionLog {
     this.#logStartOffset = opened.logStartOffset;
     this.#logEndOffset = opened.logEndOffset;
     this.#writtenEndOffset = opened.logEndOffset;
-    this.#recoveryPoint = Math.min(opened.recoveryPoint, opened.logEndOffset);
+    const { segments, leaderEpochs } = opened;
+    this.#recoveryPoint = new RecoveryPoint({ segments, leaderEpochs, files }, Math.min(opened.recoveryPoint, opened.logEndOffset));
     this.#highWatermark = Math.min(Math.max(opened.highWatermark, opened.logStartOffset), opened.logEndOffset);
     this.#producerStates.highWatermarkMoved(this.#highWatermark);
     this.#tail = new LogTail(files.tailBudget);
+    // A log of that name may have been deleted a moment ago.
+    this.#awaitCheckpoint(this.directory.checkpointUnderWay);
     this.#rollJitterMs = this.#drawJitter();
     this.#lastFlushMs = files.clock.wallTimeMs();
   }
@@ -155,11 +166,11 @@ export class PartitionLog {
   /** What consumers of committed records may read up to: no open transaction can change what lies before. */
   get lastStableOffset(): number {
     const unstable = this.#producerStates.firstUnstableOffset();
-    return unstable === undefined ? this.#highWatermark : Math.min(unstable, this.#highWatermark);
+    return unstable === undefined ? this.#highWatermark : Math.min(Math.max(unstable, this.#logStartOffset), this.#highWatermark);
   }
 
   get recoveryPoint(): number {
-    return this.#recoveryPoint;
+    return this.#recoveryPoint.offset;
   }
 
   /** When the log was last forced to the device, wall time in ms. */
@@ -169,10 +180,6 @@ export class PartitionLog {
 
   get sizeBytes(): number {
     return this.#segments.sizeBytes;
-  }
-
-  get segmentCount(): number {
-    return this.#segments.count;
   }
 
   get segments(): LogSegments {
@@ -192,8 +199,9 @@ export class PartitionLog {
     return this.#tailWantedUntilMs > 0 && this.#files.clock.monotonicMs() < this.#tailWantedUntilMs;
   }
 
-  get leaderEpochs(): LeaderEpochs {
-    return this.#leaderEpochs;
+  /** Changes when the log was cut off. */
+  get setbacks(): number {
+    return this.#setbacks;
   }
 
   get latestEpoch(): number | undefined {
@@ -214,141 +222,160 @@ export class PartitionLog {
   appendAsLeader(records: Buffer, options: AppendOptions): AppendInfo {
     this.#ensureUsable();
     const nowMs = this.#files.clock.wallTimeMs();
-    const { batch, logAppendTime } = validateForAppend(records, {
+    const validated = validateForAppend(records, {
       config: this.#config,
       origin: options.origin,
       nextOffset: this.#logEndOffset,
       leaderEpoch: options.leaderEpoch,
       nowMs,
     });
+    if (validated === undefined) return this.#appended(-1, { logAppendTime: -1, maxTimestamp: -1, sizeBytes: 0 });
+    const { batch, logAppendTime } = validated;
     if (batch.hasProducerId) {
-      if (batch.isControl) this.#checkMarker(batch);
-      else {
-        const duplicate = this.#producerStates.duplicateOf(batch);
-        if (duplicate !== undefined) return this.#duplicate(duplicate, batch);
-      }
-      this.#producerStates.check(batch);
+      const duplicate = this.#checkProducer(batch, options.origin);
+      if (duplicate !== undefined) return this.#duplicate(duplicate, batch);
     }
     this.#leaderEpochs.assign(options.leaderEpoch, this.#logEndOffset);
-    const { baseOffset } = batch;
-    const bytes = batch.sizeInBytes === batch.buffer.length && batch.start === 0 ? batch.buffer : batch.bytes();
-    this.#stage(batch, bytes);
-    return {
-      firstOffset: baseOffset,
-      lastOffset: this.#logEndOffset - 1,
-      logAppendTime,
-      logStartOffset: this.#logStartOffset,
-      maxTimestamp: batch.maxTimestamp,
-      isDuplicate: false,
-      sizeBytes: batch.sizeInBytes,
-      written: this.#whenWritten(),
-    };
+    const { baseOffset, maxTimestamp, sizeInBytes: sizeBytes } = batch;
+    this.#stage(batch, sizeBytes === batch.buffer.length ? batch.buffer : batch.bytes());
+    return this.#appended(baseOffset, { logAppendTime, maxTimestamp, sizeBytes });
   }
 
-  /** Appends what the leader has: batches with their offsets and epochs, one behind the other. Throws CORRUPT_MESSAGE, or Error for a gap backwards. */
+  /**
+   * Appends what the leader has: batches with their offsets and epochs, one behind the other. Throws CORRUPT_MESSAGE, or Error when
+   * they do not follow what is there.
+   */
   appendAsFollower(records: Buffer): AppendInfo {
     this.#ensureUsable();
     let firstOffset = -1;
     let maxTimestamp = -1;
     let sizeBytes = 0;
-    try {
-      for (const batch of iterateBatches(records)) {
-        batch.ensureValid();
-        if (batch.baseOffset < this.#logEndOffset && batch.lastOffset < this.#logEndOffset) {
-          throw new Error(`${this.path}: the leader's batch ${batch.baseOffset} lies before the log's end ${this.#logEndOffset}`);
-        }
-        if (firstOffset < 0) firstOffset = batch.baseOffset;
-        if (batch instanceof RecordBatch && batch.partitionLeaderEpoch >= 0) {
-          this.#leaderEpochs.assign(batch.partitionLeaderEpoch, batch.baseOffset);
-        }
-        this.#stage(batch, batch.bytes());
-        maxTimestamp = Math.max(maxTimestamp, batch.maxTimestamp);
-        sizeBytes += batch.sizeInBytes;
+    for (const batch of iterateBatches(records)) {
+      batch.ensureValid();
+      const { baseOffset } = batch;
+      if (baseOffset < this.#logEndOffset) this.#beginWithin(batch);
+      if (firstOffset < 0) firstOffset = baseOffset;
+      if (batch instanceof RecordBatch && batch.partitionLeaderEpoch >= 0) {
+        this.#leaderEpochs.assign(batch.partitionLeaderEpoch, baseOffset);
       }
-    } catch (error) {
-      throw asProtocolError(error);
+      this.#stage(batch, batch.bytes());
+      maxTimestamp = Math.max(maxTimestamp, batch.maxTimestamp);
+      sizeBytes += batch.sizeInBytes;
     }
+    return this.#appended(firstOffset, { logAppendTime: -1, maxTimestamp, sizeBytes });
+  }
+
+  /** The log start may lie within the leader's first batch. An empty log then begins with that batch, before its log start. */
+  #beginWithin({ baseOffset, lastOffset }: Batch): void {
+    const isEmpty = this.#logEndOffset === this.#logStartOffset && this.#segments.sizeBytes === 0;
+    if (!isEmpty || lastOffset < this.#logEndOffset) {
+      throw new Error(`${this.path}: the leader's batch ${baseOffset} lies before the log's end ${this.#logEndOffset}`);
+    }
+    this.#guarded(() => this.#restartAt(baseOffset));
+  }
+
+  #appended(
+    firstOffset: number,
+    batch: { readonly logAppendTime: number; readonly maxTimestamp: number; readonly sizeBytes: number },
+  ): AppendInfo {
     return {
       firstOffset,
       lastOffset: this.#logEndOffset - 1,
-      logAppendTime: -1,
+      logAppendTime: batch.logAppendTime,
       logStartOffset: this.#logStartOffset,
-      maxTimestamp,
+      maxTimestamp: batch.maxTimestamp,
       isDuplicate: false,
-      sizeBytes,
+      sizeBytes: batch.sizeBytes,
       written: this.#whenWritten(),
     };
   }
 
-  #duplicate(known: { readonly lastOffset: number; readonly offsetDelta: number }, batch: RecordBatch): AppendInfo {
+  /** Answers the batch that this one repeats, if it does. */
+  #checkProducer(batch: RecordBatch, origin: AppendOrigin): BatchMetadata | undefined {
+    if (batch.isControl) {
+      const marker = markerOf(batch);
+      if (marker !== undefined) this.#producerStates.checkMarker(batch, marker.coordinatorEpoch);
+      return undefined;
+    }
+    const isFromClient = origin === 'client';
+    const duplicate = isFromClient ? this.#producerStates.duplicateOf(batch) : undefined;
+    if (duplicate === undefined) this.#producerStates.check(batch, isFromClient);
+    return duplicate;
+  }
+
+  #duplicate(known: BatchMetadata, batch: RecordBatch): AppendInfo {
     return {
       firstOffset: known.lastOffset - known.offsetDelta,
       lastOffset: known.lastOffset,
-      logAppendTime: this.#config.messageTimestampType === 'LogAppendTime' ? batch.maxTimestamp : -1,
+      // As in Kafka, whatever the topic's type of timestamps.
+      logAppendTime: known.timestamp,
       logStartOffset: this.#logStartOffset,
-      maxTimestamp: batch.maxTimestamp,
+      maxTimestamp: known.timestamp,
       isDuplicate: true,
       sizeBytes: batch.sizeInBytes,
       // The first copy may be waiting for its write in this very turn, or for the device: since it was sent, or since a crash before
       // which nobody had been told of it.
-      written: known.lastOffset < this.#writtenEndOffset ? (this.#isFlushDue() ? this.flush() : settled) : this.#whenWritten(),
+      written: known.lastOffset < this.#writtenEndOffset ? this.#whenDurable() : this.#whenWritten(),
     };
-  }
-
-  #checkMarker(batch: RecordBatch): void {
-    const marker = markerOf(batch);
-    if (marker !== undefined) this.#producerStates.checkMarker(batch.producerId, marker.coordinatorEpoch);
   }
 
   #stage(batch: Batch, bytes: Buffer): void {
     const { baseOffset, lastOffset, maxTimestamp } = batch;
-    const segment = this.#segmentFor(bytes.length, lastOffset, maxTimestamp);
-    segment.stage(bytes, lastOffset, maxTimestamp);
-    this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1 });
-    this.#logEndOffset = lastOffset + 1;
-    this.#recordProducer(batch, segment);
-  }
-
-  #recordProducer(batch: Batch, segment: LogSegment): void {
-    replayIndexed(this.#producerStates, segment, batch);
-    this.#producerStates.advanceTo(this.#logEndOffset);
+    const segment = this.#segmentFor(bytes.length, baseOffset, lastOffset, maxTimestamp);
+    try {
+      segment.stage(bytes, lastOffset, maxTimestamp);
+      this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1 });
+      this.#logEndOffset = lastOffset + 1;
+      replayIndexed(this.#producerStates, segment, batch);
+    } catch (error) {
+      // An index could not be read. What is staged may be half of what it should be.
+      throw this.#dropStaged(error);
+    }
   }
 
   /** The active segment, or a new one when this batch does not fit into it. */
-  #segmentFor(sizeBytes: number, lastOffset: number, maxTimestamp: number): LogSegment {
+  #segmentFor(sizeBytes: number, baseOffset: number, lastOffset: number, maxTimestamp: number): LogSegment {
     const { active } = this.#segments;
     const { segmentBytes, segmentMs } = this.#config;
-    const isFull =
-      active.sizeBytes > segmentBytes - sizeBytes ||
-      (active.sizeBytes > 0 && this.#segmentAgeMs(active, maxTimestamp) > segmentMs - this.#rollJitterMs) ||
-      active.areIndexesFull ||
-      !active.canHold(lastOffset);
-    return isFull && active.sizeBytes > 0 ? this.roll() : active;
+    const isFull = this.#guarded(
+      () =>
+        active.sizeBytes > segmentBytes - sizeBytes ||
+        (active.sizeBytes > 0 && this.#segmentAgeMs(active, maxTimestamp) > segmentMs - this.#rollJitterMs) ||
+        active.areIndexesFull ||
+        !active.canHold(lastOffset),
+    );
+    if (!isFull || (active.sizeBytes === 0 && active.canHold(lastOffset))) return active;
+    // The leader's log may have a gap that is too wide for a segment; then the new one begins behind it.
+    return this.roll(Math.max(this.#logEndOffset, baseOffset));
   }
 
-  /** By the timestamps of records, as far as there are any, so that a replica rolls where its leader did. */
+  /** By the timestamps of records, where the first has one, so that a replica rolls where its leader did. */
   #segmentAgeMs(segment: LogSegment, maxTimestamp: number): number {
     const { firstTimestamp } = segment;
-    if (firstTimestamp !== undefined && maxTimestamp >= 0) return maxTimestamp - firstTimestamp;
-    return this.#files.clock.wallTimeMs() - segment.createdMs;
+    return firstTimestamp >= 0 ? maxTimestamp - firstTimestamp : this.#files.clock.wallTimeMs() - segment.createdMs;
   }
 
-  /** Begins a new segment at the log's end. */
-  roll(): LogSegment {
-    this.writeStaged();
+  /** Begins a new segment, at the log's end unless it should be further. Throws KAFKA_STORAGE_ERROR. */
+  roll(baseOffset: number = this.#logEndOffset): LogSegment {
     this.#ensureUsable();
+    if (!this.writeStaged()) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${this.path} could not be written`);
     const old = this.#segments.active;
-    if (old.sizeBytes === 0) return old;
-    old.seal();
+    if (old.baseOffset === baseOffset) return old;
     const segment = this.#guarded(() => {
-      this.#files.writeSnapshot(this.#producerStates, this.#logEndOffset);
-      old.writeIndexes();
-      return this.#files.createSegment(this.#logEndOffset, this.#config);
+      if (old.sizeBytes === 0) {
+        this.#segments.remove((each) => each === old);
+        this.#files.removeSegments([old], 0);
+      } else {
+        old.seal();
+        old.writeIndexes();
+        this.#files.writeSnapshot(this.#producerStates, baseOffset);
+      }
+      return this.#files.createSegment(baseOffset, this.#config);
     });
     this.#segments.add(segment);
     this.#rollJitterMs = this.#drawJitter();
-    // Not waited for: until it is done, a crash means that the old segment is scanned too.
-    this.#flushUpTo(this.#logEndOffset, [old]).catch(() => undefined);
+    // Not waited for: until it is done, a crash means that the old segment is scanned too. A failure has been dealt with.
+    this.#flushUpTo(this.#logEndOffset).catch(() => undefined);
     return segment;
   }
 
@@ -363,36 +390,65 @@ export class PartitionLog {
     return this.#writing.promise;
   }
 
-  /** Hands what was appended in this turn to the disk. */
-  writeStaged(): void {
+  /** Hands what was appended in this turn to the disk. False: that failed, and those who wait have been told. */
+  writeStaged(): boolean {
     const writing = this.#writing;
     const staged = this.#staged;
-    if (staged.length === 0) return;
-    this.#writing = undefined;
-    this.#staged = [];
+    if (staged.length === 0) return true;
     try {
       this.#segments.active.write();
-      if (this.#leaderEpochs.isDirty) this.#leaderEpochs.write();
     } catch (error) {
-      writing?.reject(this.#writeFailed(error));
-      return;
+      this.#dropStaged(error);
+      return false;
     }
+    this.#writing = undefined;
+    this.#staged = [];
     if (this.#isTailWanted()) for (const { bytes, baseOffset, nextOffset } of staged) this.#tail.add(bytes, baseOffset, nextOffset);
     else this.#tail.clear();
     this.#writtenEndOffset = this.#logEndOffset;
-    if (this.#isFlushDue()) this.flush().then(writing?.resolve, writing?.reject);
-    else writing?.resolve();
+    if (writing === undefined) return true;
+    const durable = this.#whenDurable();
+    if (durable === settled) writing.resolve();
+    else durable.then(writing.resolve, writing.reject);
+    return true;
   }
 
-  /** Whether so much is not on the device that `flush.messages` asks for a flush. */
-  #isFlushDue(): boolean {
-    return this.#writtenEndOffset - this.#recoveryPoint >= this.#config.flushMessages;
+  /** Settles when what is written is as durable as asked. */
+  #whenDurable(): Promise<void> {
+    // Whether so much is not on the device that `flush.messages` asks for a flush.
+    const isFlushDue = this.#writtenEndOffset - this.#recoveryPoint.offset >= this.#config.flushMessages;
+    const flushed = isFlushDue ? this.flush() : settled;
+    if (this.#isCheckpointMissing) this.#awaitCheckpoint(this.directory.checkpointSoon());
+    const checkpointing = this.#checkpointing;
+    return checkpointing === undefined ? flushed : Promise.all([flushed, checkpointing]).then(() => undefined);
   }
 
-  /** The log goes back to what is on disk. A full disk may have room again later; any other fault takes the directory offline. */
-  #writeFailed(error: unknown): ProtocolError {
+  #awaitCheckpoint(underWay: Promise<void> | undefined): void {
+    if (underWay === undefined) return;
+    this.#isCheckpointMissing = false;
+    const checkpointing = underWay
+      .catch((error: unknown) => {
+        this.#isCheckpointMissing = true;
+        throw this.#failureOf(error, 'has no checkpoint that fits it');
+      })
+      .finally(() => {
+        if (this.#checkpointing === checkpointing) this.#checkpointing = undefined;
+      });
+    // Perhaps nobody appends, and then nobody waits.
+    checkpointing.catch(() => undefined);
+    this.#checkpointing = checkpointing;
+  }
+
+  /**
+   * What was appended in this turn cannot be written: the log goes back to what is on disk, and those who wait are told. A full disk
+   * may have room again later; any other fault takes the directory offline.
+   */
+  #dropStaged(error: unknown): Error {
+    const writing = this.#writing;
+    this.#writing = undefined;
+    this.#staged = [];
     this.#segments.active.dropStaged();
-    const failure = this.#storageError(error, 'cannot be written');
+    const failure = this.#failureOf(error, 'cannot be written');
     if (this.directory.isOnline) {
       try {
         this.#rebuildAt(this.#writtenEndOffset);
@@ -401,12 +457,18 @@ export class PartitionLog {
       }
     }
     this.#logEndOffset = this.#writtenEndOffset;
+    writing?.reject(failure);
     return failure;
   }
 
-  #storageError(error: unknown, what: string): ProtocolError {
+  /** What callers are told of an error. A fault of the disk takes the directory offline; a bug stays what it is. */
+  #failureOf(error: unknown, what: string): Error {
     if (error instanceof ProtocolError) return error;
-    if (!isDiskFull(error)) this.directory.fail(error);
+    if (this.#isClosed || error instanceof RetiredFileError) {
+      return new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${this.path} is closed`, { cause: error });
+    }
+    if (error instanceof FailedFlushError || isDiskFault(error)) this.directory.fail(error);
+    else if (!isDiskFull(error)) return error instanceof Error ? error : new Error(String(error));
     return new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${this.path} ${what}: ${messageOf(error)}`, { cause: error });
   }
 
@@ -414,7 +476,7 @@ export class PartitionLog {
     try {
       return action();
     } catch (error) {
-      throw this.#storageError(error, 'has a fault');
+      throw this.#failureOf(error, 'has a fault');
     }
   }
 
@@ -431,37 +493,30 @@ export class PartitionLog {
    */
   read(fetchOffset: number, options: ReadOptions): FetchedRecords | Promise<FetchedRecords> {
     this.#ensureUsable();
-    return this.#guarded(() => readLog(this, fetchOffset, options));
+    const read = this.#guarded(() => readLog(this, fetchOffset, options));
+    if (!(read instanceof Promise)) return read;
+    return read.catch((error: unknown) => {
+      throw this.#failureOf(error, 'cannot be read');
+    });
   }
 
   /** The first record whose timestamp is at least this one. undefined: there is none. */
   offsetForTimestamp(timestamp: number): TimestampedOffset | undefined {
-    this.#ensureUsable();
-    return this.#guarded(() => {
-      for (const segment of this.#segments.all()) {
-        if (segment.maxTimestamp.timestamp < timestamp) continue;
-        for (const batch of segment.batchesFromTimestamp(timestamp)) {
-          for (const record of batch.records()) {
-            if (record.timestamp >= timestamp && record.offset >= this.#logStartOffset) return this.#timestamped(record);
-          }
-        }
-      }
-      return undefined;
-    });
+    return this.#search((segments) => firstRecordSince(timestamp, segments, this.#logStartOffset));
   }
 
-  /** The first record that has the largest timestamp of all. undefined: the log is empty. */
+  /** The first record that has the largest timestamp of all. undefined: there is none with a timestamp. */
   offsetOfMaxTimestamp(): TimestampedOffset | undefined {
-    this.#ensureUsable();
-    return this.#guarded(() => {
-      let latest = -1;
-      for (const segment of this.#segments.all()) latest = Math.max(latest, segment.maxTimestamp.timestamp);
-      return latest < 0 ? undefined : this.offsetForTimestamp(latest);
-    });
+    return this.#search((segments) => recordOfMaxTimestamp(segments, this.#logStartOffset));
   }
 
-  #timestamped({ timestamp, offset }: { readonly timestamp: number; readonly offset: number }): TimestampedOffset {
-    return { timestamp, offset, leaderEpoch: this.epochForOffset(offset) };
+  #search(find: (segments: readonly LogSegment[]) => RecordTime | undefined): TimestampedOffset | undefined {
+    this.#ensureUsable();
+    this.writeStaged();
+    const found = this.#guarded(() => find(this.#segments.all()));
+    return found === undefined
+      ? undefined
+      : { timestamp: found.timestamp, offset: found.offset, leaderEpoch: this.epochForOffset(found.offset) };
   }
 
   /** The leader epoch of the record at the offset; -1 where it is not known. */
@@ -470,7 +525,6 @@ export class PartitionLog {
   }
 
   endOffsetForEpoch(epoch: number): EpochEnd {
-    if (this.#leaderEpochs.latest === undefined) return unknownEpochEnd;
     return this.#leaderEpochs.endOffsetFor(epoch, this.#logEndOffset);
   }
 
@@ -537,23 +591,24 @@ export class PartitionLog {
   }
 
   #deleteSegments(mustDelete: (segment: LogSegment, endOffset: number) => boolean): number {
-    const doomed = new Set<LogSegment>();
     const all = this.#segments.all();
-    for (let index = 0; index < all.length - 1; index++) {
-      const segment = all[index]!;
-      if (!mustDelete(segment, this.#segments.endOffset(index, this.#logEndOffset))) break;
-      doomed.add(segment);
-    }
-    if (doomed.size === 0) return 0;
+    let count = 0;
+    while (count < all.length - 1 && mustDelete(all[count]!, this.#segments.endOffset(count, this.#logEndOffset))) count += 1;
+    if (count === 0) return 0;
+    const doomed = new Set(all.slice(0, count));
     const removed = this.#segments.remove((segment) => doomed.has(segment));
+    const { baseOffset: firstOffset } = this.#segments.first;
     this.#guarded(() => {
-      this.#leaderEpochs.write();
       this.#files.removeSegments(removed, this.#config.fileDeleteDelayMs);
+      this.#files.removeSnapshots((offset) => offset < firstOffset);
     });
-    return removed.length;
+    return count;
   }
 
-  /** Drops everything from the offset on, as a follower does whose log has parted from the leader's. */
+  /**
+   * Drops everything from the offset on, as a follower does whose log has parted from the leader's. A batch that contains the offset
+   * goes whole.
+   */
   truncateTo(offset: number): void {
     this.#ensureUsable();
     this.writeStaged();
@@ -562,9 +617,8 @@ export class PartitionLog {
       if (offset <= this.#segments.first.baseOffset) this.#restartAt(offset);
       else this.#rebuildAt(offset);
     });
-    this.#highWatermark = Math.min(this.#highWatermark, offset);
-    this.#recoveryPoint = Math.min(this.#recoveryPoint, offset);
-    this.#logStartOffset = Math.min(this.#logStartOffset, offset);
+    this.#highWatermark = Math.min(this.#highWatermark, this.#logEndOffset);
+    this.#logStartOffset = Math.min(this.#logStartOffset, this.#logEndOffset);
   }
 
   /** Drops everything; the next record gets this offset. */
@@ -574,21 +628,17 @@ export class PartitionLog {
     this.#guarded(() => this.#restartAt(offset));
     this.#logStartOffset = offset;
     this.#highWatermark = offset;
-    this.#recoveryPoint = offset;
   }
 
   #restartAt(offset: number): void {
     this.#tail.clear();
     const removed = this.#segments.remove(() => true);
     this.#files.removeSegments(removed, 0);
-    this.#files.removeSnapshotsFrom(0);
+    this.#files.removeSnapshots(() => true);
     this.#leaderEpochs.clear();
-    this.#leaderEpochs.write();
     this.#producerStates.clear();
-    this.#producerStates.advanceTo(offset);
     this.#segments.add(this.#files.createSegment(offset, this.#config));
-    this.#logEndOffset = offset;
-    this.#writtenEndOffset = offset;
+    this.#wentBackTo(offset);
   }
 
   /** Cuts the log off at the offset and makes everything known from it anew. */
@@ -596,59 +646,77 @@ export class PartitionLog {
     this.#tail.clear();
     const removed = this.#segments.remove((segment) => segment.baseOffset >= offset && segment !== this.#segments.first);
     this.#files.removeSegments(removed, 0);
-    this.#segments.active.truncateTo(offset);
-    this.#leaderEpochs.truncateFromEnd(offset);
-    this.#leaderEpochs.write();
-    this.#files.removeSnapshotsFrom(offset + 1);
-    this.#files.loadProducerStates(this.#producerStates, this.#segments, this.#logStartOffset, offset, this.#config);
-    this.#producerStates.highWatermarkMoved(Math.min(this.#highWatermark, offset));
-    this.#logEndOffset = offset;
-    this.#writtenEndOffset = offset;
+    const endOffset = this.#segments.active.truncateTo(offset);
+    this.#leaderEpochs.truncateFromEnd(endOffset);
+    this.#files.removeSnapshots((each) => each > endOffset);
+    this.#files.loadProducerStates(this.#producerStates, this.#segments, this.#logStartOffset, endOffset, this.#config);
+    this.#producerStates.highWatermarkMoved(Math.min(this.#highWatermark, endOffset));
+    this.#wentBackTo(endOffset);
+  }
+
+  #wentBackTo(endOffset: number): void {
+    this.#setbacks += 1;
+    this.#logEndOffset = endOffset;
+    this.#writtenEndOffset = endOffset;
+    // A start must not trust what is appended from now on because of what an old checkpoint says.
+    if (this.#recoveryPoint.logWentBackTo(endOffset)) this.#awaitCheckpoint(this.directory.checkpointSoon());
   }
 
   /** Forces everything written so far to the device. Concurrent calls share one fdatasync. Rejects with KAFKA_STORAGE_ERROR. */
-  async flush(): Promise<void> {
-    const offset = this.#writtenEndOffset;
+  flush(): Promise<void> {
     this.#lastFlushMs = this.#files.clock.wallTimeMs();
-    if (offset <= this.#recoveryPoint) return;
-    const from = Math.max(0, this.#segments.floorIndex(this.#recoveryPoint));
-    await this.#flushUpTo(offset, this.#segments.all().slice(from));
+    return this.#flushUpTo(this.#writtenEndOffset);
   }
 
-  async #flushUpTo(offset: number, segments: readonly LogSegment[]): Promise<void> {
-    this.#guarded(() => this.#leaderEpochs.write());
+  async #flushUpTo(offset: number): Promise<void> {
     try {
-      for (const segment of segments) if (segment.writtenBytes > 0) await segment.flush();
+      await this.#recoveryPoint.flushUpTo(offset);
     } catch (error) {
-      // What the device has is unknown after a failed sync, so this is no disk to go on with.
-      this.directory.fail(error);
-      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${this.path} cannot be forced to the device`, { cause: error });
+      throw this.#failureOf(error, 'cannot be forced to the device');
     }
-    const reached = Math.min(offset, this.#writtenEndOffset);
-    // Segments are flushed in order, each from its beginning: those before these were flushed when they were rolled.
-    const isGapless = (segments[0]?.baseOffset ?? 0) <= this.#recoveryPoint;
-    if (isGapless && reached > this.#recoveryPoint) this.#recoveryPoint = reached;
   }
 
-  /** Puts everything on disk that a clean start needs. The log cannot be used afterwards. */
+  /** Puts everything on disk that a clean start needs. The log cannot be used afterwards. Rejects with KAFKA_STORAGE_ERROR. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.writeStaged();
-    if (this.directory.isOnline) {
-      this.#segments.active.seal();
-      await this.flush();
-      if (this.#logEndOffset > this.#logStartOffset) this.#files.writeSnapshot(this.#producerStates, this.#logEndOffset);
-      this.#leaderEpochs.write();
-      for (const segment of this.#segments.all()) segment.writeIndexes();
+    try {
+      if (this.directory.isOnline) await this.#settle();
+    } catch (error) {
+      throw this.#failureOf(error, 'cannot be closed in order');
+    } finally {
+      this.closeFiles();
     }
-    this.closeFiles();
   }
 
-  /** Lets go of the files, as they are. */
+  async #settle(): Promise<void> {
+    const endOffset = this.#logEndOffset;
+    const { active } = this.#segments;
+    // A snapshot at the end says that nothing has come since a clean start or a roll.
+    const isSettled = this.#files.snapshots.includes(endOffset);
+    if (!isSettled) {
+      active.seal();
+      active.writeIndexes();
+    }
+    await this.#recoveryPoint.flushUpTo(endOffset);
+    await this.#leaderEpochs.write();
+    if (isSettled) return;
+    await active.flushIndexes();
+    if (endOffset === this.#logStartOffset) return;
+    this.#files.writeSnapshot(this.#producerStates, endOffset);
+    await this.#files.syncSnapshot(endOffset);
+  }
+
+  /** Lets go of the files, as they are. What this turn has appended is lost, and those who wait are told. */
   closeFiles(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#staged = [];
+    const code = this.directory.isOnline ? errorCodes.NOT_LEADER_OR_FOLLOWER : errorCodes.KAFKA_STORAGE_ERROR;
+    this.#writing?.reject(new ProtocolError(code, `${this.path} is closed`));
+    this.#writing = undefined;
     this.#tail.clear();
-    for (const segment of this.#segments.all()) segment.close();
+    for (const segment of this.#segments.all()) segment.retire();
   }
 
   /** So that the segments of many partitions do not all end at the same moment. */

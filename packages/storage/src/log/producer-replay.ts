@@ -12,7 +12,7 @@ export function replayProducers(states: ProducerStates, segments: LogSegments, f
     const segment = segments.at(index)!;
     for (const { batch, position, sizeBytes } of segment.records.headersFrom(segment.searchStart(from))) {
       if (batch.lastOffset < from) continue;
-      if (batch.baseOffset >= endOffset) return;
+      if (batch.lastOffset >= endOffset) return;
       if (batch instanceof RecordBatch && batch.hasProducerId) {
         replayBatch(states, batch.isControl ? segment.records.batchAt(position, sizeBytes) : batch);
       }

@@ -38,23 +38,18 @@ export interface CompletedTransaction {
   readonly isAborted: boolean;
 }
 
-/** A transaction that is open, or whose end is not yet below the high watermark. */
-interface Ongoing {
+/** Transactions that ended at or above the high watermark: until the end is replicated it might be lost again. */
+interface Unreplicated {
   readonly firstOffset: number;
-  /** undefined while it is open. */
-  lastOffset: number | undefined;
+  readonly lastOffset: number;
 }
 
 export class ProducerStates {
   readonly #states = new Map<number, ProducerState>();
-  /** In the order of their first offsets, which is that of insertion. */
-  readonly #ongoing: Ongoing[] = [];
-  #mapEndOffset = 0;
-
-  /** Everything before this offset is taken into account. */
-  get mapEndOffset(): number {
-    return this.#mapEndOffset;
-  }
+  /** The first offsets of the open transactions, ascending: transactions begin in the order of the log. */
+  readonly #open = new Set<number>();
+  /** In the order of their ends. */
+  readonly #unreplicated: Unreplicated[] = [];
 
   get isEmpty(): boolean {
     return this.#states.size === 0;
@@ -70,21 +65,22 @@ export class ProducerStates {
 
   /** The first offset that an open or unreplicated transaction may still change; undefined where there is none. */
   firstUnstableOffset(): number | undefined {
-    return this.#ongoing[0]?.firstOffset;
+    if (this.#open.size === 0 && this.#unreplicated.length === 0) return undefined;
+    let first = this.firstOpenOffset() ?? Number.MAX_SAFE_INTEGER;
+    for (const { firstOffset } of this.#unreplicated) if (firstOffset < first) first = firstOffset;
+    return first;
   }
 
   /** Transactions that ended below the high watermark cannot change any more. */
   highWatermarkMoved(highWatermark: number): void {
-    for (let index = 0; index < this.#ongoing.length; ) {
-      const { lastOffset } = this.#ongoing[index]!;
-      if (lastOffset !== undefined && lastOffset < highWatermark) this.#ongoing.splice(index, 1);
-      else index += 1;
-    }
+    let count = 0;
+    while (count < this.#unreplicated.length && this.#unreplicated[count]!.lastOffset < highWatermark) count += 1;
+    if (count > 0) this.#unreplicated.splice(0, count);
   }
 
-  /** The offset of the oldest open transaction: a log must not be cleaned beyond it, and an aborted index entry names it. */
-  firstUndecidedOffset(): number | undefined {
-    return this.#ongoing.find(({ lastOffset }) => lastOffset === undefined)?.firstOffset;
+  /** Where the oldest open transaction begins; undefined where there is none. */
+  firstOpenOffset(): number | undefined {
+    return this.#open.size === 0 ? undefined : this.#open.values().next().value;
   }
 
   /** The batch that this one repeats; undefined when it is none. */
@@ -96,36 +92,41 @@ export class ProducerStates {
   }
 
   /**
-   * Whether the batch of a client may follow. Throws INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER or
-   * TRANSACTION_COORDINATOR_FENCED.
+   * Whether a batch of records may follow. Only the sequences of clients are checked. Throws INVALID_PRODUCER_EPOCH,
+   * OUT_OF_ORDER_SEQUENCE_NUMBER or INVALID_TXN_STATE.
    */
-  check(batch: RecordBatch): void {
+  check(batch: RecordBatch, isFromClient: boolean): void {
     const state = this.#states.get(batch.producerId);
+    // Nothing is known of a new producer, nor of one whose records have all been deleted: it may begin anywhere.
     if (state === undefined) return;
-    if (batch.producerEpoch < state.producerEpoch) {
+    this.#checkEpoch(state, batch);
+    if (isFromClient) this.#checkSequence(state, batch);
+    if (state.transactionFirstOffset !== undefined && !batch.isTransactional) {
       throw new ProtocolError(
-        errorCodes.INVALID_PRODUCER_EPOCH,
-        `Producer ${batch.producerId} has the epoch ${state.producerEpoch} now; ${batch.producerEpoch} is an old one.`,
+        errorCodes.INVALID_TXN_STATE,
+        `Producer ${batch.producerId} is in a transaction, but sent records outside of it.`,
       );
     }
-    if (batch.isControl) return;
-    this.#checkSequence(state, batch);
   }
 
-  #checkSequence(state: ProducerState, batch: RecordBatch): void {
-    const { baseSequence, producerEpoch, producerId } = batch;
-    const last = state.batches.at(-1);
+  #checkEpoch(state: ProducerState, { producerId, producerEpoch }: RecordBatch): void {
+    if (producerEpoch >= state.producerEpoch) return;
+    throw new ProtocolError(
+      errorCodes.INVALID_PRODUCER_EPOCH,
+      `Producer ${producerId} has the epoch ${state.producerEpoch} now; ${producerEpoch} is an old one.`,
+    );
+  }
+
+  #checkSequence(state: ProducerState, { baseSequence, producerEpoch, producerId }: RecordBatch): void {
     if (producerEpoch !== state.producerEpoch) {
-      // A new epoch counts from 0, unless all that is known of the old one is a marker.
-      if (baseSequence !== 0 && last !== undefined) {
-        throw outOfOrder(producerId, baseSequence, `its new epoch ${producerEpoch} must begin with 0`);
-      }
+      if (baseSequence !== 0) throw outOfOrder(producerId, baseSequence, `its new epoch ${producerEpoch} must begin with 0`);
       return;
     }
-    if (last === undefined) return;
-    if (sequenceAfter(last.lastSequence, 1) === baseSequence) return;
-    // Also what is older than all that are remembered: Kafka has not answered DUPLICATE_SEQUENCE_NUMBER for a long time.
-    throw outOfOrder(producerId, baseSequence, `the last was ${last.lastSequence}`);
+    const lastSequence = state.batches.at(-1)?.lastSequence ?? -1;
+    // An epoch of which only a transaction marker is known begins with 0 as well.
+    const expected = lastSequence < 0 ? 0 : sequenceAfter(lastSequence, 1);
+    // This refuses also what is older than all that are remembered: Kafka has not answered DUPLICATE_SEQUENCE_NUMBER for a long time.
+    if (baseSequence !== expected) throw outOfOrder(producerId, baseSequence, `${expected} was expected`);
   }
 
   /** Takes a batch of records into account, as it stands in the log. */
@@ -146,18 +147,19 @@ export class ProducerStates {
     state.lastTimestamp = batch.maxTimestamp;
     if (batch.isTransactional && state.transactionFirstOffset === undefined) {
       state.transactionFirstOffset = batch.baseOffset;
-      this.#ongoing.push({ firstOffset: batch.baseOffset, lastOffset: undefined });
+      this.#open.add(batch.baseOffset);
     }
-    this.#mapEndOffset = lastOffset + 1;
   }
 
-  /** Whether a marker of that coordinator epoch may end a transaction. Throws TRANSACTION_COORDINATOR_FENCED. */
-  checkMarker(producerId: number, coordinatorEpoch: number): void {
-    const state = this.#states.get(producerId);
-    if (state !== undefined && coordinatorEpoch < state.coordinatorEpoch) {
+  /** Whether a marker may end a transaction. Throws INVALID_PRODUCER_EPOCH or TRANSACTION_COORDINATOR_FENCED. */
+  checkMarker(batch: RecordBatch, coordinatorEpoch: number): void {
+    const state = this.#states.get(batch.producerId);
+    if (state === undefined) return;
+    this.#checkEpoch(state, batch);
+    if (coordinatorEpoch < state.coordinatorEpoch) {
       throw new ProtocolError(
         errorCodes.TRANSACTION_COORDINATOR_FENCED,
-        `The marker for producer ${producerId} comes from the coordinator epoch ${coordinatorEpoch}; it is ${state.coordinatorEpoch} now.`,
+        `The marker for producer ${batch.producerId} comes from the coordinator epoch ${coordinatorEpoch}; it is ${state.coordinatorEpoch} now.`,
       );
     }
   }
@@ -177,41 +179,29 @@ export class ProducerStates {
     state.transactionFirstOffset = undefined;
     state.coordinatorEpoch = marker.coordinatorEpoch;
     state.lastTimestamp = batch.maxTimestamp;
-    this.#mapEndOffset = batch.lastOffset + 1;
     if (firstOffset === undefined) return undefined;
-    const ongoing = this.#ongoing.find((each) => each.firstOffset === firstOffset);
-    if (ongoing !== undefined) ongoing.lastOffset = baseOffset;
+    this.#open.delete(firstOffset);
+    this.#unreplicated.push({ firstOffset, lastOffset: baseOffset });
     return { producerId, firstOffset, lastOffset: baseOffset, isAborted: !marker.isCommit };
   }
 
-  /**
-   * What readers of the last stable offset must not pass once this transaction, which is complete, no longer counts: the next open
-   * one, or the end of the transaction.
-   */
+  /** Up to where no open transaction can change anything, once this one has ended: what the transaction index has to say of it. */
   lastStableOffsetAfter(completed: CompletedTransaction): number {
-    const other = this.#ongoing.find(
-      ({ firstOffset, lastOffset }) => lastOffset === undefined && firstOffset !== completed.firstOffset,
-    );
-    return other?.firstOffset ?? completed.lastOffset + 1;
-  }
-
-  advanceTo(mapEndOffset: number): void {
-    this.#mapEndOffset = mapEndOffset;
+    return this.firstOpenOffset() ?? completed.lastOffset + 1;
   }
 
   /** Starts from what a snapshot says. States that expired before `nowMs` are left out, unless a transaction is open. */
-  restore(states: readonly ProducerState[], mapEndOffset: number, nowMs: number, expirationMs: number): void {
+  restore(states: readonly ProducerState[], nowMs: number, expirationMs: number): void {
     this.clear();
+    const open: ProducerState[] = [];
     for (const state of states) {
-      const isExpired = state.transactionFirstOffset === undefined && nowMs - state.lastTimestamp >= expirationMs;
-      if (isExpired) continue;
+      const isOpen = state.transactionFirstOffset !== undefined;
+      if (!isOpen && nowMs - state.lastTimestamp >= expirationMs) continue;
       this.#states.set(state.producerId, state);
-      if (state.transactionFirstOffset !== undefined) {
-        this.#ongoing.push({ firstOffset: state.transactionFirstOffset, lastOffset: undefined });
-      }
+      if (isOpen) open.push(state);
     }
-    this.#ongoing.sort((a, b) => a.firstOffset - b.firstOffset);
-    this.#mapEndOffset = mapEndOffset;
+    open.sort((a, b) => a.transactionFirstOffset! - b.transactionFirstOffset!);
+    for (const { transactionFirstOffset } of open) this.#open.add(transactionFirstOffset!);
   }
 
   removeExpired(nowMs: number, expirationMs: number): void {
@@ -223,8 +213,8 @@ export class ProducerStates {
 
   clear(): void {
     this.#states.clear();
-    this.#ongoing.length = 0;
-    this.#mapEndOffset = 0;
+    this.#open.clear();
+    this.#unreplicated.length = 0;
   }
 
   #stateOf(producerId: number, producerEpoch: number): ProducerState {

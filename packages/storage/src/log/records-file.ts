@@ -132,19 +132,16 @@ export class RecordsFile {
     return this.#flushAgain;
   }
 
-  flushSync(): void {
-    this.#file.use().syncSync();
-  }
-
   #sync(): Promise<void> {
     return this.#file.pinned((file) => file.sync());
   }
 
-  renamed(path: string): void {
-    this.#file.renamed(path);
+  get isRetired(): boolean {
+    return this.#file.isRetired;
   }
 
-  close(): void {
-    this.#file.close();
+  /** The segment is not in use any more. Reads that are under way may end. */
+  retire(): void {
+    this.#file.retire();
   }
 }

@@ -4,15 +4,13 @@
 //   *.cleaned   a replacement that is not complete: removed, and with it what had already been renamed to .swap at or above it
 //   *.swap      a replacement that is complete: it takes the place of the segments whose offsets it covers
 
-import { iterateBatches } from '@odradek/protocol';
-import type { FileSystem } from '@odradek/runtime';
-import { offsetOfFileName, segmentFileName, suffix } from './log-file-names.ts';
+import { offsetOfFileName, segmentEndings, segmentFileName, suffix } from './log-file-names.ts';
 import type { LogWorld } from './log-files.ts';
-
-const segmentEndings = [suffix.records, suffix.offsetIndex, suffix.timeIndex, suffix.transactionIndex] as const;
+import { RecordsFile } from './records-file.ts';
 
 /** Answers the names in the folder afterwards, sorted. */
-export function finishSegmentSwaps({ fileSystem, logger }: LogWorld, path: string): string[] {
+export function finishSegmentSwaps(world: LogWorld, path: string): string[] {
+  const { fileSystem, logger } = world;
   const names = fileSystem.listSync(path);
   const isPending = names.some((name) => [suffix.deleted, suffix.cleaned, suffix.swap].some((ending) => name.endsWith(ending)));
   if (!isPending) return names;
@@ -29,23 +27,31 @@ export function finishSegmentSwaps({ fileSystem, logger }: LogWorld, path: strin
   for (const name of fileSystem.listSync(path)) {
     if (!name.endsWith(`${suffix.records}${suffix.swap}`)) continue;
     logger.info('Finishing the replacement of segments that was interrupted', { path, file: name });
-    completeSwap(fileSystem, path, offsetOfPending(name, suffix.swap));
+    completeSwap(world, path, offsetOfPending(name, suffix.swap));
+  }
+  // Indexes whose records were already in their place when the crash came.
+  for (const name of fileSystem.listSync(path)) {
+    if (name.endsWith(suffix.swap)) fileSystem.renameSync(`${path}/${name}`, `${path}/${name.slice(0, -suffix.swap.length)}`);
   }
   return fileSystem.listSync(path);
 }
 
-function completeSwap(fileSystem: FileSystem, path: string, baseOffset: number): void {
-  const swapped = fileSystem.readFileSync(`${path}/${segmentFileName(baseOffset, suffix.records)}${suffix.swap}`);
+function completeSwap({ fileSystem, pool }: LogWorld, path: string, baseOffset: number): void {
+  const recordsPath = `${path}/${segmentFileName(baseOffset, suffix.records)}`;
+  const swapPath = `${recordsPath}${suffix.swap}`;
+  const swapped = new RecordsFile(pool, swapPath, fileSystem.statSync(swapPath)?.size ?? 0);
   let nextOffset = baseOffset + 1;
-  for (const batch of iterateBatches(swapped)) nextOffset = Math.max(nextOffset, batch.lastOffset + 1);
+  for (const { batch } of swapped.headersFrom(0)) nextOffset = Math.max(nextOffset, batch.lastOffset + 1);
+  swapped.retire();
   for (const name of fileSystem.listSync(path)) {
-    const replaced = segmentEndings.some((ending) => {
+    const isReplaced = segmentEndings.some((ending) => {
       const offset = offsetOfFileName(name, ending);
       return offset !== undefined && offset >= baseOffset && offset < nextOffset;
     });
-    if (replaced) fileSystem.removeSync(`${path}/${name}`);
+    if (isReplaced) fileSystem.removeSync(`${path}/${name}`);
   }
-  for (const ending of segmentEndings) {
+  // The records last: as long as they wait, the next start knows that there is something to finish.
+  for (const ending of segmentEndings.toReversed()) {
     const file = `${path}/${segmentFileName(baseOffset, ending)}`;
     if (fileSystem.statSync(`${file}${suffix.swap}`) !== undefined) fileSystem.renameSync(`${file}${suffix.swap}`, file);
   }

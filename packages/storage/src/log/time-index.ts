@@ -6,7 +6,7 @@
 // Timestamps ascend strictly, offsets do not descend. The last entry of a segment that is closed has its largest timestamp.
 
 import type { FilePool } from './file-pool.ts';
-import { countBeforeZeros, IndexFile } from './index-file.ts';
+import { countBeforeZeros, IndexFile, type IndexFileOptions } from './index-file.ts';
 
 export interface TimestampOffset {
   readonly timestamp: number;
@@ -16,19 +16,26 @@ export interface TimestampOffset {
 const entryBytes = 12;
 
 export class TimeIndex extends IndexFile {
-  constructor(pool: FilePool, path: string, options: { baseOffset: number; maxBytes: number; isNew: boolean }) {
-    super(pool, path, { ...options, entryBytes });
+  constructor(pool: FilePool, path: string, options: IndexFileOptions) {
+    super(pool, path, entryBytes, options);
   }
 
   protected override countEntries(entryCount: number, entryAt: (index: number) => Buffer): number {
-    return countBeforeZeros(entryCount, (index) => entryAt(index).readBigInt64BE(0) === 0n);
+    return countBeforeZeros(entryCount, (index) => {
+      const entry = entryAt(index);
+      return readInt64(entry) === 0 && entry.readInt32BE(8) === 0;
+    });
   }
 
-  /** Does nothing when the timestamp is not later than the last. `evenIfFull` for the closing entry of a segment. */
-  maybeAppend(timestamp: number, offset: number, evenIfFull = false): void {
-    if (timestamp < 0 || (this.isFull && !evenIfFull)) return;
+  /** There is no room but for the closing entry. */
+  get isFull(): boolean {
+    return this.entryCount >= this.maxEntries - 1;
+  }
+
+  /** Does nothing when the timestamp is not later than the last. */
+  maybeAppend(timestamp: number, offset: number): void {
     const last = this.lastEntry;
-    if (last !== undefined && timestamp <= last.timestamp) return;
+    if (timestamp < 0 || (last !== undefined && timestamp <= last.timestamp)) return;
     const entry = this.addEntry();
     writeInt64(entry, timestamp);
     entry.writeInt32BE(offset - this.baseOffset, 8);
@@ -46,20 +53,14 @@ export class TimeIndex extends IndexFile {
   }
 
   get lastEntry(): TimestampOffset | undefined {
-    return this.entryCount === 0 ? undefined : this.at(this.entryCount - 1);
+    const count = this.entryCount;
+    return count === 0 ? undefined : this.at(count - 1);
   }
 
+  /** Drops the entries at and after the offset. */
   truncateTo(offset: number): void {
     const relative = offset - this.baseOffset;
     this.keep(this.lastWhere((entry) => entry.readInt32BE(8) < relative) + 1);
-  }
-
-  isSane(): boolean {
-    if (!this.hasWholeEntries) return false;
-    const count = this.entryCount;
-    if (count === 0) return true;
-    const last = this.at(count - 1);
-    return last.timestamp >= this.at(0).timestamp && last.offset >= this.baseOffset;
   }
 }
 

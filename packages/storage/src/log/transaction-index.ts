@@ -7,6 +7,7 @@
 //                     18  int64  last offset: that of the abort marker
 //                     26  int64  the last stable offset when it ended
 
+import type { OpenFile } from '@odradek/runtime';
 import type { FilePool } from './file-pool.ts';
 
 export interface AbortedTransaction {
@@ -16,68 +17,97 @@ export interface AbortedTransaction {
   readonly lastStableOffset: number;
 }
 
+const version = 0;
 const entryBytes = 34;
 
 export class TransactionIndex {
   readonly #pool: FilePool;
-  #path: string;
+  readonly path: string;
   /** Read whole at the first look: aborted transactions are few. */
   #entries: AbortedTransaction[] | undefined;
+  /** Entries that are in the file. */
+  #writtenCount = 0;
+  #isSynced = true;
 
   constructor(pool: FilePool, path: string, isNew: boolean) {
     this.#pool = pool;
-    this.#path = path;
+    this.path = path;
     if (isNew) this.#entries = [];
   }
 
-  get path(): string {
-    return this.#path;
-  }
-
   get entries(): readonly AbortedTransaction[] {
-    this.#entries ??= readEntries(this.#pool, this.#path);
-    return this.#entries;
+    return this.#load();
   }
 
+  /** Kept in memory until `write`. */
   append(transaction: AbortedTransaction): void {
-    const { entries } = this;
+    const entries = this.#load();
     const last = entries.at(-1);
     if (last !== undefined && transaction.lastOffset <= last.lastOffset) {
-      throw new Error(`The last offsets in ${this.#path} must ascend: ${transaction.lastOffset} after ${last.lastOffset}`);
+      throw new Error(`The last offsets in ${this.path} must ascend: ${transaction.lastOffset} after ${last.lastOffset}`);
     }
-    this.#write((file) => file.writeSync([encode(transaction)], entries.length * entryBytes));
-    this.#entries!.push(transaction);
+    entries.push(transaction);
   }
 
+  write(): void {
+    const entries = this.#entries;
+    if (entries === undefined || this.#writtenCount === entries.length) return;
+    const added = entries.slice(this.#writtenCount).map(encode);
+    this.#withFile((file) => file.writeSync(added, this.#writtenCount * entryBytes));
+    this.#writtenCount = entries.length;
+    this.#isSynced = false;
+  }
+
+  /** Forces to the device what was written. */
+  async sync(): Promise<void> {
+    if (this.#isSynced) return;
+    this.#isSynced = true;
+    const file = this.#pool.fileSystem.openSync(this.path, 'readWrite');
+    try {
+      await file.sync();
+    } finally {
+      file.closeSync();
+    }
+  }
+
+  /** Drops the transactions that ended at or after the offset. */
   truncateTo(offset: number): void {
-    const kept = this.entries.filter(({ lastOffset }) => lastOffset < offset);
-    if (kept.length === this.entries.length) return;
-    this.#write((file) => file.truncateSync(kept.length * entryBytes));
+    const entries = this.#load();
+    const kept = entries.filter(({ lastOffset }) => lastOffset < offset);
+    if (kept.length === entries.length) return;
+    if (kept.length < this.#writtenCount) {
+      this.#withFile((file) => file.truncateSync(kept.length * entryBytes));
+      this.#writtenCount = kept.length;
+    }
     this.#entries = kept;
   }
 
   reset(): void {
-    this.#pool.fileSystem.removeSync(this.#path);
+    this.#pool.fileSystem.removeSync(this.path);
     this.#entries = [];
+    this.#writtenCount = 0;
   }
 
   /** False where the file's size or an entry makes no sense. */
   isSane(baseOffset: number): boolean {
-    const stat = this.#pool.fileSystem.statSync(this.#path);
-    if (stat === undefined) return true;
-    return stat.size % entryBytes === 0 && this.entries.every(({ lastOffset }) => lastOffset >= baseOffset);
+    const size = this.#pool.fileSystem.statSync(this.path)?.size ?? 0;
+    return size % entryBytes === 0 && this.#load().every(({ lastOffset }) => lastOffset >= baseOffset);
   }
 
-  renamed(path: string): void {
-    this.#path = path;
+  #load(): AbortedTransaction[] {
+    if (this.#entries === undefined) {
+      this.#entries = readEntries(this.#pool, this.path);
+      this.#writtenCount = this.#entries.length;
+    }
+    return this.#entries;
   }
 
-  #write(action: (file: ReturnType<ReturnType<FilePool['file']>['use']>) => void): void {
-    const file = this.#pool.file(this.#path, 'readWrite');
+  #withFile(action: (file: OpenFile) => void): void {
+    const file = this.#pool.fileSystem.openSync(this.path, 'readWrite');
     try {
-      action(file.use());
+      action(file);
     } finally {
-      file.close();
+      file.closeSync();
     }
   }
 }
@@ -87,6 +117,8 @@ function readEntries(pool: FilePool, path: string): AbortedTransaction[] {
   const bytes = pool.fileSystem.readFileSync(path);
   const entries: AbortedTransaction[] = [];
   for (let at = 0; at + entryBytes <= bytes.length; at += entryBytes) {
+    const found = bytes.readInt16BE(at);
+    if (found !== version) throw new Error(`${path} has an entry of the unknown version ${found}`);
     entries.push({
       producerId: Number(bytes.readBigInt64BE(at + 2)),
       firstOffset: Number(bytes.readBigInt64BE(at + 10)),
@@ -99,6 +131,7 @@ function readEntries(pool: FilePool, path: string): AbortedTransaction[] {
 
 function encode(transaction: AbortedTransaction): Buffer {
   const bytes = Buffer.alloc(entryBytes);
+  bytes.writeInt16BE(version, 0);
   bytes.writeBigInt64BE(BigInt(transaction.producerId), 2);
   bytes.writeBigInt64BE(BigInt(transaction.firstOffset), 10);
   bytes.writeBigInt64BE(BigInt(transaction.lastOffset), 18);

@@ -5,7 +5,7 @@ import type { Timer } from '@odradek/runtime';
 
 export interface ScheduledLog {
   /** Writes what was staged. Never throws: whoever waits is told. */
-  writeStaged(): void;
+  writeStaged(): boolean;
 }
 
 export class WriteScheduler {

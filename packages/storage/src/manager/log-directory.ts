@@ -9,7 +9,7 @@
 //              topic-0/ …                         one folder for each log
 
 import { type DirectoryLock, type FileSystem, parseProperties } from '@odradek/runtime';
-import { type OffsetCheckpoint, printOffsets, readOffsets } from './checkpoint-file.ts';
+import { readOffsets } from './checkpoint-file.ts';
 
 export const checkpointFiles = {
   recoveryPoint: 'recovery-point-offset-checkpoint',
@@ -26,17 +26,29 @@ export class InvalidLogDirectoryError extends Error {
   override readonly name = 'InvalidLogDirectoryError';
 }
 
+/** What a directory asks of whoever looks after it. */
+export interface LogDirectoryOwner {
+  /** The disk has a fault. */
+  directoryFailed(directory: LogDirectory, error: unknown): void;
+  /** Writes all checkpoints of the directory. */
+  checkpoint(directory: LogDirectory): Promise<void>;
+}
+
 export class LogDirectory {
   readonly path: string;
   readonly #fileSystem: FileSystem;
-  readonly #onFailure: (directory: LogDirectory, error: unknown) => void;
+  readonly #owner: LogDirectoryOwner;
   #lock: DirectoryLock | undefined;
   #isOnline = true;
+  /** The checkpoint that was asked for last, as long as it is under way. */
+  #checkpoint: Promise<void> | undefined;
+  /** It has not begun yet, so it will cover what is asked for now. */
+  #isCheckpointAhead = false;
 
-  constructor(path: string, fileSystem: FileSystem, onFailure: (directory: LogDirectory, error: unknown) => void) {
+  constructor(path: string, fileSystem: FileSystem, owner: LogDirectoryOwner) {
     this.path = path;
     this.#fileSystem = fileSystem;
-    this.#onFailure = onFailure;
+    this.#owner = owner;
   }
 
   get isOnline(): boolean {
@@ -47,7 +59,31 @@ export class LogDirectory {
   fail(error: unknown): void {
     if (!this.#isOnline) return;
     this.#isOnline = false;
-    this.#onFailure(this, error);
+    this.#owner.directoryFailed(this, error);
+  }
+
+  get checkpointUnderWay(): Promise<void> | undefined {
+    return this.#checkpoint;
+  }
+
+  /**
+   * One of the logs went back, or is gone: the checkpoints say too much of it until they are written again. Settles then. Those who
+   * ask while one is being written share the next.
+   */
+  checkpointSoon(): Promise<void> {
+    if (this.#checkpoint !== undefined && this.#isCheckpointAhead) return this.#checkpoint;
+    const earlier = this.#checkpoint?.catch(() => undefined) ?? Promise.resolve();
+    this.#isCheckpointAhead = true;
+    const checkpoint = earlier.then(() => {
+      this.#isCheckpointAhead = false;
+      return this.#owner.checkpoint(this);
+    });
+    this.#checkpoint = checkpoint;
+    const ended = (): void => {
+      if (this.#checkpoint === checkpoint) this.#checkpoint = undefined;
+    };
+    checkpoint.then(ended, ended);
+    return checkpoint;
   }
 
   /** Makes the directory if it is not there, and takes it. Throws when another process holds it, or the disk refuses. */
@@ -117,7 +153,7 @@ export class LogDirectory {
     return readOffsets(this.#fileSystem, `${this.path}/${checkpointFiles[name]}`);
   }
 
-  writeCheckpoint(name: CheckpointName, offsets: Iterable<OffsetCheckpoint>): Promise<void> {
-    return this.#fileSystem.replaceFile(`${this.path}/${checkpointFiles[name]}`, printOffsets(offsets));
+  writeCheckpoint(name: CheckpointName, content: string): Promise<void> {
+    return this.#fileSystem.replaceFile(`${this.path}/${checkpointFiles[name]}`, content);
   }
 }

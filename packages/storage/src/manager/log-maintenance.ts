@@ -1,11 +1,13 @@
 // What happens to logs as time goes by: checkpoints, forced flushes, retention, and producers that are forgotten.
 
-import type { TimerTask } from '@odradek/runtime';
-import { isDiskFull } from '../log/disk-full.ts';
+import type { FileSystem, TimerTask } from '@odradek/runtime';
+import { isDiskFull } from '../log/disk-fault.ts';
 import type { LogWorld } from '../log/log-files.ts';
+import type { LogSegment } from '../log/log-segment.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
+import { printOffsets } from './checkpoint-file.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
-import { expiredSegments, surplusSegments } from './retention.ts';
+import { expiredSegments, type SegmentAge, surplusSegments } from './retention.ts';
 
 export interface MaintenanceIntervals {
   /** `replica.high.watermark.checkpoint.interval.ms` */
@@ -31,6 +33,9 @@ export const defaultIntervals: MaintenanceIntervals = {
   producerExpiryCheckMs: 600_000,
 };
 
+/** How many logs are looked at before other work has its turn. */
+const logsPerTurn = 64;
+
 interface Logs {
   readonly directories: readonly LogDirectory[];
   logs(): Iterable<PartitionLog>;
@@ -42,7 +47,7 @@ export class LogMaintenance {
   readonly #intervals: MaintenanceIntervals;
   readonly #tasks = new Map<string, TimerTask>();
   /** What was written last, by file: an idle broker writes nothing. */
-  readonly #written = new Map<string, string>();
+  readonly #written = new Map<string, { readonly content: string; readonly writing: Promise<void> }>();
 
   constructor(logs: Logs, world: LogWorld, intervals: Partial<MaintenanceIntervals>) {
     this.#logs = logs;
@@ -100,13 +105,20 @@ export class LogMaintenance {
       if (log.directory !== directory) continue;
       // A log that starts with its first segment needs no line.
       if (name === 'logStartOffset' && log.logStartOffset <= log.segments.first.baseOffset) continue;
-      offsets.push({ ...log.topicPartition, offset: log[name] });
+      offsets.push({ topicPartition: log.topicPartition, offset: log[name] });
     }
     const key = `${name} ${directory.path}`;
-    const content = offsets.map(({ topic, partition, offset }) => `${topic} ${partition} ${offset}`).join('\n');
-    if (this.#written.get(key) === content) return;
-    await directory.writeCheckpoint(name, offsets);
-    this.#written.set(key, content);
+    const content = printOffsets(offsets);
+    const last = this.#written.get(key);
+    if (last?.content === content) return last.writing;
+    const writing = directory.writeCheckpoint(name, content);
+    this.#written.set(key, { content, writing });
+    try {
+      await writing;
+    } catch (error) {
+      this.#written.delete(key);
+      throw error;
+    }
   }
 
   async #flushDue(): Promise<void> {
@@ -119,24 +131,29 @@ export class LogMaintenance {
     }
   }
 
-  #retain(): void {
+  async #retain(): Promise<void> {
     const nowMs = this.#world.clock.wallTimeMs();
+    let looked = 0;
     for (const log of this.#logs.logs()) {
       if (!log.directory.isOnline || !log.config.cleanupPolicy.includes('delete')) continue;
-      this.#retainLog(log, nowMs);
+      try {
+        this.#retainLog(log, nowMs);
+      } catch (error) {
+        this.#world.logger.warn('Old segments could not be deleted', { path: log.path, error });
+      }
+      looked += 1;
+      if (looked % logsPerTurn === 0) await new Promise<void>((resolve) => this.#world.timer.afterThisTurn(resolve));
     }
   }
 
   #retainLog(log: PartitionLog, nowMs: number): void {
-    const segments = log.segments.all().map((segment) => ({
-      sizeBytes: segment.sizeBytes,
-      largestTimestamp: segment.maxTimestamp.timestamp >= 0 ? segment.maxTimestamp.timestamp : segment.createdMs,
-    }));
-    const expired = expiredSegments(segments, log.config, nowMs);
-    const count = Math.max(expired, surplusSegments(segments, log.config));
-    // An active segment that has expired too ends here, so that it can go.
-    if (expired === segments.length && log.segments.active.sizeBytes > 0) log.roll();
+    const { segments, config } = log;
+    if (segments.count === 1 && segments.active.sizeBytes === 0) return;
+    const ages = segments.all().map((segment) => ageOf(segment, this.#world.fileSystem));
+    const count = Math.max(expiredSegments(ages, config, nowMs), surplusSegments(ages, config));
     if (count === 0) return;
+    // An active segment that must go too ends here; but not while its end might still be lost.
+    if (count === segments.count && segments.active.sizeBytes > 0 && log.highWatermark === log.logEndOffset) log.roll();
     let left = count;
     const deleted = log.deleteOldSegments(() => left-- > 0);
     if (deleted > 0)
@@ -160,4 +177,15 @@ export class LogMaintenance {
     };
     schedule();
   }
+}
+
+/** The timestamp is looked for only when it is asked for: mostly that of the first segment decides. */
+function ageOf(segment: LogSegment, fileSystem: FileSystem): SegmentAge {
+  return {
+    sizeBytes: segment.sizeBytes,
+    get largestTimestamp(): number {
+      const { timestamp } = segment.maxTimestamp;
+      return timestamp >= 0 ? timestamp : (fileSystem.statSync(segment.records.path)?.modifiedMs ?? segment.createdMs);
+    },
+  };
 }

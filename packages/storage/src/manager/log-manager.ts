@@ -3,7 +3,7 @@
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { World } from '@odradek/runtime';
-import { isDiskFull } from '../log/disk-full.ts';
+import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
 import { FilePool } from '../log/file-pool.ts';
 import type { LogConfig } from '../log/log-config.ts';
 import { partitionMetadataFile } from '../log/log-file-names.ts';
@@ -13,7 +13,8 @@ import type { PartitionLog } from '../log/partition-log.ts';
 import { TailBudget } from '../log/tail-cache.ts';
 import { parseTopicPartition, type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import { WriteScheduler } from '../log/write-scheduler.ts';
-import { LogDirectory } from './log-directory.ts';
+import { DamagedCheckpointError } from './checkpoint-file.ts';
+import { type CheckpointName, LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
 import { readTopicId, writeTopicId } from './partition-metadata.ts';
 
@@ -29,6 +30,13 @@ export interface LogManagerOptions {
   readonly intervals?: Partial<MaintenanceIntervals>;
   /** A disk failed while the broker ran, or could not be used at the start. */
   readonly onDirectoryOffline?: (directory: LogDirectory, error: unknown) => void;
+}
+
+export interface CreateLogOptions {
+  readonly topicId: string;
+  readonly config: LogConfig;
+  /** False: the partition was here before, so it is not made anew as long as it might lie in a directory that is offline. */
+  readonly isNew?: boolean;
 }
 
 /** What the start found. */
@@ -53,7 +61,11 @@ export class LogManager {
     const { world, tailCacheBytes = defaultTailCacheBytes, maxOpenFiles } = options;
     this.#options = options;
     this.directories = options.directories.map(
-      (path) => new LogDirectory(path, world.fileSystem, (directory, error) => this.#directoryFailed(directory, error)),
+      (path) =>
+        new LogDirectory(path, world.fileSystem, {
+          directoryFailed: (directory, error) => this.#directoryFailed(directory, error),
+          checkpoint: (directory) => this.#checkpointDirectory(directory),
+        }),
     );
     this.#logWorld = {
       clock: world.clock,
@@ -117,9 +129,9 @@ export class LogManager {
   async #loadDirectory(directory: LogDirectory, total: { -readonly [K in keyof StartReport]: StartReport[K] }): Promise<void> {
     const { fileSystem, timer } = this.#logWorld;
     const isClean = directory.takeCleanShutdownMark();
-    const recoveryPoints = directory.readCheckpoint('recoveryPoint');
-    const highWatermarks = directory.readCheckpoint('highWatermark');
-    const startOffsets = directory.readCheckpoint('logStartOffset');
+    const recoveryPoints = this.#readCheckpoint(directory, 'recoveryPoint');
+    const highWatermarks = this.#readCheckpoint(directory, 'highWatermark');
+    const startOffsets = this.#readCheckpoint(directory, 'logStartOffset');
     let opened = 0;
     for (const name of fileSystem.listSync(directory.path)) {
       const path = `${directory.path}/${name}`;
@@ -155,6 +167,17 @@ export class LogManager {
     }
   }
 
+  /** Without a checkpoint there is more to scan, and deleted records come back; that is better than no start. */
+  #readCheckpoint(directory: LogDirectory, name: CheckpointName): Map<string, number> {
+    try {
+      return directory.readCheckpoint(name);
+    } catch (error) {
+      if (!(error instanceof DamagedCheckpointError)) throw error;
+      this.#logWorld.logger.warn('A checkpoint is damaged and does not count', { directory: directory.path, error });
+      return new Map();
+    }
+  }
+
   get(topicPartition: TopicPartition): PartitionLog | undefined {
     return this.#logs.get(topicPartitionKey(topicPartition));
   }
@@ -187,10 +210,18 @@ export class LogManager {
       const partition = topicPartitionKey(topicPartition);
       throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log of ${partition} may lie in a directory that is offline`);
     }
+    if (options.isNew === false && this.directories.some(({ isOnline }) => !isOnline)) {
+      throw new ProtocolError(
+        errorCodes.KAFKA_STORAGE_ERROR,
+        `${topicPartitionKey(topicPartition)} may lie in a log directory that is offline`,
+      );
+    }
     const directory = this.#emptiestDirectory();
     const { fileSystem } = this.#logWorld;
     const path = `${directory.path}/${topicPartitionKey(topicPartition)}`;
     try {
+      // Nobody should have put anything there since the start; but what is there is not overwritten.
+      const isNew = fileSystem.statSync(path) === undefined;
       fileSystem.makeDirectorySync(path);
       if (options.topicId !== zeroUuid) writeTopicId(fileSystem, `${path}/${partitionMetadataFile}`, options.topicId);
       const { log } = openLog(path, this.#logWorld, {
@@ -198,8 +229,8 @@ export class LogManager {
         topicId: options.topicId,
         directory,
         config: options.config,
-        isNew: true,
-        isClean: true,
+        isNew,
+        isClean: isNew,
         recoveryPoint: 0,
         logStartOffset: 0,
         highWatermark: 0,
@@ -229,11 +260,22 @@ export class LogManager {
       log.directory.fail(error);
       throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${log.path} cannot be deleted`, { cause: error });
     }
+    // A log of the same name that is made soon must not inherit from this one. A failure has been dealt with where it happened.
+    log.directory.checkpointSoon().catch(() => undefined);
     timer.schedule(log.config.fileDeleteDelayMs, () => {
       fileSystem
         .remove(doomed)
         .catch((error: unknown) => logger.warn('A deleted log could not be removed', { path: doomed, error }));
     });
+  }
+
+  async #checkpointDirectory(directory: LogDirectory): Promise<void> {
+    try {
+      await this.#maintenance.checkpointDirectory(directory);
+    } catch (error) {
+      if (isDiskFault(error)) directory.fail(error);
+      throw error;
+    }
   }
 
   /** Writes the recovery points, high watermarks and log start offsets of all logs. */

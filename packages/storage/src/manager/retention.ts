@@ -4,7 +4,7 @@ import type { LogConfig } from '../log/log-config.ts';
 
 export interface SegmentAge {
   readonly sizeBytes: number;
-  /** ms; the largest timestamp in it, or when it was made where no record has a timestamp. */
+  /** ms; the largest timestamp in it, or when it was last changed where no record has a timestamp. */
   readonly largestTimestamp: number;
 }
 
