@@ -9,7 +9,7 @@
 // Both columns ascend strictly.
 
 import type { FileSystem } from '@odradek/runtime';
-import { parseCheckpoint, printCheckpoint } from '../manager/checkpoint-file.ts';
+import { parseCheckpoint, printCheckpoint } from './checkpoint-file.ts';
 
 export interface EpochEntry {
   readonly epoch: number;

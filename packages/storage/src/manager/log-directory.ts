@@ -9,7 +9,7 @@
 //              topic-0/ …                         one folder for each log
 
 import { type DirectoryLock, type FileSystem, parseProperties } from '@odradek/runtime';
-import { readOffsets } from './checkpoint-file.ts';
+import { readOffsets } from '../log/checkpoint-file.ts';
 
 export const checkpointFiles = {
   recoveryPoint: 'recovery-point-offset-checkpoint',

@@ -1,11 +1,11 @@
 // What happens to logs as time goes by: checkpoints, forced flushes, retention, and producers that are forgotten.
 
 import type { FileSystem, TimerTask } from '@odradek/runtime';
+import { printOffsets } from '../log/checkpoint-file.ts';
 import { isDiskFull } from '../log/disk-fault.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import type { LogSegment } from '../log/log-segment.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
-import { printOffsets } from './checkpoint-file.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
 import { expiredSegments, type SegmentAge, surplusSegments } from './retention.ts';
 

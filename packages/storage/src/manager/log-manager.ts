@@ -3,6 +3,7 @@
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { World } from '@odradek/runtime';
+import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
 import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
 import { FilePool } from '../log/file-pool.ts';
 import type { LogConfig } from '../log/log-config.ts';
@@ -13,7 +14,6 @@ import type { PartitionLog } from '../log/partition-log.ts';
 import { TailBudget } from '../log/tail-cache.ts';
 import { parseTopicPartition, type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import { WriteScheduler } from '../log/write-scheduler.ts';
-import { DamagedCheckpointError } from './checkpoint-file.ts';
 import { type CheckpointName, LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
 import { readTopicId, writeTopicId } from './partition-metadata.ts';
