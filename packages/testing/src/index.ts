@@ -16,6 +16,7 @@ export {
   type Tool,
 } from './foreign/machine-tools.ts';
 export { type CommandOptions, type CommandResult, runCommand } from './foreign/run-command.ts';
+export { type GoldenScenario, testGoldenScripts } from './golden-script.ts';
 export { InProcessBroker, type InProcessBrokerOptions } from './in-process-broker.ts';
 export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';
 export { type RandomMessage, randomMessage } from './random-message.ts';
