@@ -54,6 +54,7 @@ export function offsetCommitHandler(parts: {
       if (accepted.length === 0) return { topics: refused };
       const commit = {
         groupId: request.groupId,
+        apiVersion: context.apiVersion,
         memberId: request.memberId,
         groupInstanceId: request.groupInstanceId,
         generationId: request.generationIdOrMemberEpoch,

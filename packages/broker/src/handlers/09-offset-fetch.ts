@@ -12,8 +12,9 @@ import {
   OffsetFetchResponse,
   ProtocolError,
 } from '@odradek/protocol';
-import type { FetchedOffsets, GroupCoordinator } from '../groups/group-coordinator.ts';
+import type { GroupCoordinator } from '../groups/group-coordinator.ts';
 import type { LegacyOffsets } from '../groups/legacy-offsets.ts';
+import type { FetchedOffsets } from '../groups/offset-fetches.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
@@ -37,14 +38,15 @@ export function offsetFetchHandler(parts: OffsetFetchParts): Handler<typeof Offs
           groups: await Promise.all(request.groups.map((group) => fetchGroup(parts, group, request.requireStable, context))),
         };
       }
-      const wanted = request.topics?.map(({ name, partitionIndexes }) => ({ topic: name, partitions: partitionIndexes })) ?? null;
+      const topics = request.topics?.map(({ name, partitionIndexes }) => ({ topic: name, partitions: partitionIndexes })) ?? null;
+      const { groupId, requireStable } = request;
       const fetched =
         context.apiVersion === 0
-          ? await parts.legacyOffsets.fetch(request.groupId, wanted ?? [])
-          : await parts.groups.fetchOffsets(request.groupId, wanted, request.requireStable);
+          ? await parts.legacyOffsets.fetch(groupId, topics ?? [])
+          : await parts.groups.fetchOffsets({ groupId, memberId: null, memberEpoch: -1, topics, requireStable });
       return {
         topics: fetched.topics.map((topic) => ({ name: topic.topic, partitions: partitionsOf(topic) })),
-        errorCode: fetched.errorCode,
+        errorCode: errorCodes.NONE,
       };
     },
     errorResponse: (request, error, context) => ({
@@ -72,7 +74,8 @@ async function fetchGroup(
         const name = nameOf(topic);
         return name === undefined ? [] : [{ topic: name, partitions: topic.partitionIndexes }];
       }) ?? null;
-    const fetched = await groups.fetchOffsets(group.groupId, wanted, requireStable);
+    const { groupId, memberId, memberEpoch } = group;
+    const fetched = await groups.fetchOffsets({ groupId, memberId, memberEpoch, topics: wanted, requireStable });
     const topics = fetched.topics.flatMap((topic) => {
       const topicId = metadata.topic(topic.topic)?.id;
       // Of all offsets, those of a topic that is gone cannot be told by an id.
@@ -85,7 +88,7 @@ async function fetchGroup(
         topicId,
         partitions: partitionIndexes.map((partitionIndex) => failedPartition(partitionIndex, errorCodes.UNKNOWN_TOPIC_ID)),
       }));
-    return { groupId: group.groupId, errorCode: fetched.errorCode, topics: [...topics, ...unknown] };
+    return { groupId, errorCode: errorCodes.NONE, topics: [...topics, ...unknown] };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { groupId: group.groupId, errorCode: error.code, topics: [] };

@@ -12,20 +12,20 @@ export function offsetDeleteHandler(parts: {
   return defineHandler(OffsetDeleteRequest, OffsetDeleteResponse, {
     async handle(request) {
       const metadata = parts.metadataCache.current;
-      const topics = await Promise.all(
-        request.topics.map(async ({ name, partitions }) => {
-          const exists = (index: number): boolean => metadata.partition(name, index) !== undefined;
+      const existing = new Map(
+        request.topics.map(({ name, partitions }) => {
           const indexes = partitions.map(({ partitionIndex }) => partitionIndex);
-          const results = await parts.groups.deleteOffsets(request.groupId, name, indexes.filter(exists));
-          return {
-            name,
-            partitions: indexes.map((partitionIndex) => ({
-              partitionIndex,
-              errorCode: results.get(partitionIndex) ?? errorCodes.UNKNOWN_TOPIC_OR_PARTITION,
-            })),
-          };
+          return [name, indexes.filter((index) => metadata.partition(name, index) !== undefined)] as const;
         }),
       );
+      const results = await parts.groups.deleteOffsets(request.groupId, existing);
+      const topics = request.topics.map(({ name, partitions }) => ({
+        name,
+        partitions: partitions.map(({ partitionIndex }) => ({
+          partitionIndex,
+          errorCode: results.get(name)?.get(partitionIndex) ?? errorCodes.UNKNOWN_TOPIC_OR_PARTITION,
+        })),
+      }));
       return { topics };
     },
   });

@@ -1,0 +1,178 @@
+// The group coordinator of this broker: checks what needs no group, and sends everything else to the shard that has the group.
+
+import {
+  type DescribeGroupsResponse,
+  errorCodes,
+  type HeartbeatRequest,
+  type JoinGroupRequest,
+  type LeaveGroupRequest,
+  type LeaveGroupResponse,
+  type ListGroupsResponse,
+  type MessageInit,
+  ProtocolError,
+  type SyncGroupRequest,
+} from '@odradek/protocol';
+import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
+import { coordinatorPartition } from '../coordinator/coordinator-partition.ts';
+import type { CoordinatorPartitions } from '../coordinator/coordinator-partitions.ts';
+import { CoordinatorRuntime } from '../coordinator/coordinator-runtime.ts';
+import type { JoinAnswer, SyncAnswer } from './classic-member.ts';
+import { type JoinContext, joinErrorAnswer } from './classic-membership.ts';
+import type { GroupSettings } from './group-settings.ts';
+import { GroupShard } from './group-shard.ts';
+import type { OffsetCommit, OffsetCommitAnswer } from './offset-commits.ts';
+import type { FetchedOffsets, OffsetQuery } from './offset-fetches.ts';
+
+type LeaveAnswer = MessageInit<typeof LeaveGroupResponse>;
+type DescribedGroup = NonNullable<MessageInit<typeof DescribeGroupsResponse>['groups']>[number];
+type ListedGroup = NonNullable<MessageInit<typeof ListGroupsResponse>['groups']>[number];
+
+export interface GroupCoordinatorParts {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly logger: Logger;
+  readonly partitions: CoordinatorPartitions;
+  readonly settings: GroupSettings;
+  /** A fresh uuid in its usual form of hexadecimal groups. */
+  readonly uuid: () => string;
+}
+
+export class GroupCoordinator {
+  readonly #parts: GroupCoordinatorParts;
+  readonly #runtime: CoordinatorRuntime<GroupShard>;
+  #expiryTask: TimerTask | undefined;
+
+  constructor(parts: GroupCoordinatorParts) {
+    this.#parts = parts;
+    this.#runtime = new CoordinatorRuntime({
+      partitions: parts.partitions,
+      timer: parts.timer,
+      logger: parts.logger,
+      writeTimeoutMs: () => parts.settings.commitTimeoutMs,
+      createShard: (_partition, timer) =>
+        new GroupShard({ clock: parts.clock, timer, logger: parts.logger, settings: parts.settings, uuid: parts.uuid }),
+    });
+  }
+
+  start(): void {
+    this.#scheduleExpiry();
+  }
+
+  close(): void {
+    this.#expiryTask?.cancel();
+    this.#runtime.close();
+  }
+
+  /** This broker leads a partition of `__consumer_offsets` from now on. */
+  async onElection(partition: number, leaderEpoch: number): Promise<void> {
+    await this.#runtime.load(partition, leaderEpoch);
+  }
+
+  /** With an epoch: unless this broker has become the leader again since. */
+  onResignation(partition: number, leaderEpoch?: number): void {
+    this.#runtime.unload(partition, leaderEpoch);
+  }
+
+  /** The partition of `__consumer_offsets` that the group belongs to. */
+  partitionOf(groupId: string): number {
+    return coordinatorPartition(groupId, this.#parts.partitions.count);
+  }
+
+  join(request: JoinGroupRequest, context: JoinContext): Promise<JoinAnswer> {
+    const { groupId, memberId, sessionTimeoutMs } = request;
+    if (groupId === '') return Promise.resolve(joinErrorAnswer(memberId, errorCodes.INVALID_GROUP_ID));
+    const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#parts.settings;
+    if (sessionTimeoutMs < minSessionTimeoutMs || sessionTimeoutMs > maxSessionTimeoutMs) {
+      return Promise.resolve(joinErrorAnswer(memberId, errorCodes.INVALID_SESSION_TIMEOUT));
+    }
+    return this.#runtime.write(this.partitionOf(groupId), (shard) => shard.join(request, context));
+  }
+
+  async sync(request: SyncGroupRequest): Promise<SyncAnswer> {
+    this.#checkGroupId(request.groupId);
+    return this.#runtime.write(this.partitionOf(request.groupId), (shard) => shard.sync(request));
+  }
+
+  async heartbeat(request: HeartbeatRequest): Promise<number> {
+    this.#checkGroupId(request.groupId);
+    try {
+      return await this.#runtime.write(this.partitionOf(request.groupId), (shard) => shard.heartbeat(request));
+    } catch (error) {
+      // A member that hears nothing bad keeps its place; its session begins anew once the group is loaded.
+      if (error instanceof ProtocolError && error.code === errorCodes.COORDINATOR_LOAD_IN_PROGRESS) return errorCodes.NONE;
+      throw error;
+    }
+  }
+
+  async leave(groupId: string, members: LeaveGroupRequest['members']): Promise<LeaveAnswer> {
+    this.#checkGroupId(groupId);
+    return this.#runtime.write(this.partitionOf(groupId), (shard) => shard.leave(groupId, members));
+  }
+
+  commit(commit: OffsetCommit): Promise<OffsetCommitAnswer> {
+    // Consumers that assign partitions themselves may have an empty group id, as they had in Kafka from the start.
+    return this.#runtime.write(this.partitionOf(commit.groupId), (shard) => shard.commit(commit));
+  }
+
+  async fetchOffsets(query: OffsetQuery): Promise<FetchedOffsets> {
+    try {
+      return await this.#runtime.read(this.partitionOf(query.groupId), (shard) => shard.fetch(query));
+    } catch (error) {
+      // Consumers before 3.9 do not try again when the coordinator is not available, but look for one when this is none.
+      const isUnavailable = error instanceof ProtocolError && error.code === errorCodes.COORDINATOR_NOT_AVAILABLE;
+      throw isUnavailable ? new ProtocolError(errorCodes.NOT_COORDINATOR, error.message, { cause: error }) : error;
+    }
+  }
+
+  /** Answers an error code for each partition. */
+  async deleteOffsets(
+    groupId: string,
+    topics: ReadonlyMap<string, readonly number[]>,
+  ): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
+    this.#checkGroupId(groupId);
+    return this.#runtime.write(this.partitionOf(groupId), (shard) => shard.deleteOffsets(groupId, topics));
+  }
+
+  async topicsDeleted(topics: ReadonlySet<string>): Promise<void> {
+    await Promise.all(
+      this.#runtime.activePartitions().map((partition) => this.#quietly(partition, (shard) => shard.topicsDeleted(topics))),
+    );
+  }
+
+  describe(groupId: string): Promise<DescribedGroup> {
+    return this.#runtime.read(this.partitionOf(groupId), (shard) => shard.describe(groupId));
+  }
+
+  /** Throws COORDINATOR_LOAD_IN_PROGRESS while a shard is loading: the list would lack its groups. */
+  async list(): Promise<ListedGroup[]> {
+    if (this.#runtime.isLoading) throw new ProtocolError(errorCodes.COORDINATOR_LOAD_IN_PROGRESS);
+    const lists = await Promise.all(
+      this.#runtime.activePartitions().map((partition) => this.#runtime.read(partition, (shard) => shard.list())),
+    );
+    return lists.flat();
+  }
+
+  delete(groupId: string): Promise<void> {
+    return this.#runtime.write(this.partitionOf(groupId), (shard) => shard.delete(groupId));
+  }
+
+  #checkGroupId(groupId: string): void {
+    if (groupId === '') throw new ProtocolError(errorCodes.INVALID_GROUP_ID);
+  }
+
+  #scheduleExpiry(): void {
+    this.#expiryTask = this.#parts.timer.schedule(this.#parts.settings.offsetsRetentionCheckIntervalMs, () => {
+      for (const partition of this.#runtime.activePartitions()) void this.#quietly(partition, (shard) => shard.expire());
+      this.#scheduleExpiry();
+    });
+  }
+
+  /** Work that nobody waits for: what could not be done now is done another time. */
+  async #quietly(partition: number, operation: Parameters<CoordinatorRuntime<GroupShard>['write']>[1]): Promise<void> {
+    try {
+      await this.#runtime.write(partition, operation);
+    } catch (error) {
+      this.#parts.logger.warn('A coordinator partition could not be tidied', { partition, error });
+    }
+  }
+}
