@@ -37,7 +37,7 @@ export function apiVersionsHandler(parts: ApiVersionsParts): Handler<typeof ApiV
   });
 }
 
-function rangeOf({ key, versions }: Api): NonNullable<MessageInit<typeof ApiVersionsResponse>['apiKeys']>[number] {
+function rangeOf({ key, stableVersions: versions }: Api): NonNullable<MessageInit<typeof ApiVersionsResponse>['apiKeys']>[number] {
   return { apiKey: key, minVersion: versions.min, maxVersion: versions.max };
 }
 

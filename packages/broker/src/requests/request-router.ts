@@ -74,7 +74,7 @@ export class RequestRouter implements FrameHandler {
     const entry = this.#entries.get(apiKey) ?? this.#open(apiKey, apiVersion);
     entry.requests.value += 1;
     const { api } = entry.handler;
-    if (apiVersion < api.versions.min || apiVersion > api.versions.max)
+    if (apiVersion < api.stableVersions.min || apiVersion > api.stableVersions.max)
       return this.#unsupported(entry, apiVersion, correlationId, frame);
     const codecs = entry.codecs[apiVersion] ?? this.#openVersion(entry, apiVersion);
     const reader = new Reader(frame);
@@ -149,7 +149,7 @@ export class RequestRouter implements FrameHandler {
     if (unsupportedVersion === undefined) {
       throw new CloseConnectionError(`${api.name} version ${apiVersion} of client ${peekClientId(frame)} is not served`);
     }
-    const lowest = entry.codecs[api.versions.min] ?? this.#openVersion(entry, api.versions.min);
+    const lowest = entry.codecs[api.stableVersions.min] ?? this.#openVersion(entry, api.stableVersions.min);
     return this.#encode(lowest, correlationId, unsupportedVersion());
   }
 
