@@ -6,7 +6,7 @@
 //   orders 1 815
 
 import type { FileSystem } from '@odradek/runtime';
-import type { TopicPartition } from '../log/topic-partition.ts';
+import type { TopicPartition } from './topic-partition.ts';
 
 const version = '0';
 
