@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { type Broker, builtInProperties, startBroker } from '@odradek/broker';
 import { ConfigError, type Properties, parseOverride, parseProperties } from '@odradek/runtime';
+import { trimMemoryWhenQuiet } from '../memory-trimmer.ts';
 import type { StartArguments } from '../start-arguments.ts';
 import { version } from '../version.ts';
 
@@ -25,6 +26,7 @@ export async function start(options: StartArguments): Promise<void> {
     process.stderr.write(`odradek: ${describe(error)}\n`);
     process.exit(1);
   }
+  trimMemoryWhenQuiet();
   const reason = await Promise.race([stopSignal, broker.failed]);
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
