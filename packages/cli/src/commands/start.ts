@@ -71,5 +71,11 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError) return error.message;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return code === undefined ? (error.stack ?? error.message) : error.message;
+  return code === undefined && isOurFault(error) ? (error.stack ?? error.message) : error.message;
+}
+
+/** Errors that only a mistake in the program makes. */
+function isOurFault(error: Error): boolean {
+  const { name } = error;
+  return name === 'AssertionError' || error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
 }
