@@ -11,7 +11,9 @@ export type {
   PartitionLog,
   TimestampedOffset,
 } from './log/partition-log.ts';
+export { decodeSnapshot } from './log/producer-snapshot.ts';
+export type { BatchMetadata, ProducerState } from './log/producer-states.ts';
 export { parseTopicPartition, type TopicPartition, topicPartitionKey } from './log/topic-partition.ts';
 export { InvalidLogDirectoryError, type LogDirectory } from './manager/log-directory.ts';
 export type { MaintenanceIntervals } from './manager/log-maintenance.ts';
-export { LogManager, type LogManagerOptions, type StartReport } from './manager/log-manager.ts';
+export { type CreateLogOptions, LogManager, type LogManagerOptions, type StartReport } from './manager/log-manager.ts';

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkLogs } from './log.ts';
 import { checkMessages } from './messages.ts';
 import { checkRecords } from './records.ts';
 import { GoldenReport } from './report.ts';
@@ -12,6 +13,7 @@ const sections: readonly {
 }[] = [
   { folder: 'messages', check: checkMessages },
   { folder: 'records', check: checkRecords },
+  { folder: 'log', check: checkLogs },
 ];
 
 const directory = process.argv[2];

@@ -44,6 +44,17 @@ export class GoldenReport {
     this.pass();
   }
 
+  /** The same for a check that takes its time. */
+  async checkLater(what: string, run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      this.fail(what, error instanceof Error ? error.message : String(error));
+      return;
+    }
+    this.pass();
+  }
+
   /** "N passed, N failed", and how many were skipped if any were. */
   summary(): string {
     const skipped = this.#skipped > 0 ? `, ${this.#skipped} skipped` : '';
