@@ -46,6 +46,8 @@ export interface StartReport extends RecoveryReport {
   readonly isClean: boolean;
 }
 
+const logsClosedTogether = 64;
+
 const defaultTailCacheBytes = 32 * 1024 * 1024;
 
 export class LogManager {
@@ -288,17 +290,10 @@ export class LogManager {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#maintenance.stop();
-    const { timer } = this.#logWorld;
-    let closed = 0;
-    for (const log of this.#logs.values()) {
-      try {
-        await log.close();
-      } catch (error) {
-        // Its directory is offline by now, and gets no mark of a clean stop.
-        this.#logWorld.logger.error('A log could not be closed in order', { path: log.path, error });
-      }
-      closed += 1;
-      if (closed % 64 === 0) await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
+    const logs = [...this.#logs.values()];
+    // Many at a time: each waits for the device, which can do more than one thing at once.
+    for (let first = 0; first < logs.length; first += logsClosedTogether) {
+      await Promise.all(logs.slice(first, first + logsClosedTogether).map((log) => this.#closeLog(log)));
     }
     for (const directory of this.#online()) {
       try {
@@ -309,6 +304,15 @@ export class LogManager {
       }
     }
     for (const directory of this.directories) directory.release();
+  }
+
+  async #closeLog(log: PartitionLog): Promise<void> {
+    try {
+      await log.close();
+    } catch (error) {
+      // Its directory is offline by now, and gets no mark of a clean stop.
+      this.#logWorld.logger.error('A log could not be closed in order', { path: log.path, error });
+    }
   }
 
   #online(): LogDirectory[] {
