@@ -4,7 +4,15 @@
 // first batch comes whole even if it is too large, 4 brings isolation, 7 sessions, 9 leader epochs, 10 zstd, 12 divergence by
 // epoch, 13 topic ids, 16 the current leader's address.
 
-import { convertRecords, errorCodes, FetchRequest, FetchResponse, type MessageInit, ProtocolError } from '@odradek/protocol';
+import {
+  convertRecords,
+  errorCodes,
+  FetchRequest,
+  FetchResponse,
+  type MessageInit,
+  needsConversion,
+  ProtocolError,
+} from '@odradek/protocol';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
 import type { FetchContext, FetchedPartition, FetchPartitionInit, FetchSessions } from '../replication/fetch-sessions.ts';
@@ -20,6 +28,8 @@ export interface FetchParts {
   readonly fetchSessions: FetchSessions;
   /** fetch.max.bytes */
   readonly maxBytes: () => number;
+  /** message.downconversion.enable of a topic */
+  readonly convertsDown: (topic: string) => boolean;
 }
 
 type FetchAnswer = MessageInit<typeof FetchResponse>;
@@ -135,14 +145,19 @@ function adapt(parts: FetchParts, apiVersion: number, fetched: FetchedPartition)
   const { log } = parts.replicaManager.partition(wanted.topic, wanted.partition);
   if (log.config.compressionType === 'zstd') return refusedPartition(wanted, errorCodes.UNSUPPORTED_COMPRESSION_TYPE);
   if (apiVersion >= 4) return fetched;
+  const magic = apiVersion <= 1 ? 0 : 1;
   let { records } = data;
   if (sizeBytes === 0) {
     if (apiVersion >= 3 || wanted.maxBytes <= 0) return fetched;
     records = firstBatch(log, wanted.fetchOffset);
     if (records.length === 0) return fetched;
   }
+  const batches = joined(records);
+  if (!parts.convertsDown(wanted.topic) && needsConversion(batches, magic)) {
+    return refusedPartition(wanted, errorCodes.UNSUPPORTED_VERSION);
+  }
   try {
-    const old = convertRecords(joined(records), apiVersion <= 1 ? 0 : 1, wanted.fetchOffset);
+    const old = convertRecords(batches, magic, wanted.fetchOffset);
     // Before version 3 a batch that is larger than the limit is cut off: the client sees that it must ask for more.
     const cut = apiVersion < 3 && sizeBytes === 0 ? old.subarray(0, wanted.maxBytes) : old;
     return { wanted, data: { ...data, records: cut }, sizeBytes: cut.length, release: undefined };

@@ -3,7 +3,7 @@
 import type { Api } from '@odradek/protocol';
 import type { FileSystem, Logger } from '@odradek/runtime';
 import type { LogManager } from '@odradek/storage';
-import type { ConfigChanges } from '../admin/config-changes.ts';
+import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
 import type { ProducerIds } from '../controller/producer-ids.ts';
@@ -13,6 +13,7 @@ import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { FetchSessions } from '../replication/fetch-sessions.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import type { Handler } from '../requests/handler.ts';
+import { topicValue } from '../topic-config.ts';
 import { produceHandler } from './00-produce.ts';
 import { fetchHandler } from './01-fetch.ts';
 import { listOffsetsHandler } from './02-list-offsets.ts';
@@ -62,9 +63,15 @@ export interface Handlers {
 
 export function createHandlers(parts: HandlerParts): Handlers {
   const { config } = parts;
+  const overridesOf = (topic: string): ReadonlyMap<string, string> =>
+    parts.configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic });
   const forClients: Handler[] = [
     produceHandler({ ...parts, verifiesTransactions: () => config.get('transaction.partition.verification.enable') }),
-    fetchHandler({ ...parts, maxBytes: () => config.get('fetch.max.bytes') }),
+    fetchHandler({
+      ...parts,
+      maxBytes: () => config.get('fetch.max.bytes'),
+      convertsDown: (topic) => topicValue(config, overridesOf(topic), 'message.downconversion.enable'),
+    }),
     listOffsetsHandler(parts),
     metadataHandler({ ...parts, autoCreatesTopics: () => config.get('auto.create.topics.enable') }),
     findCoordinatorHandler({ ...parts, topics: new Map([[0, groupCoordinatorTopic(parts)]]) }),
