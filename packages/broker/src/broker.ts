@@ -21,6 +21,7 @@ import { topicDefaults } from './config/topic-defaults.ts';
 import { Controller } from './controller/controller.ts';
 import { LocalChannel } from './controller/local-channel.ts';
 import { ProducerIds } from './controller/producer-ids.ts';
+import { startGroups } from './groups/start-groups.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { PartLoggers } from './logging/part-loggers.ts';
 import { MetadataCache } from './metadata/metadata-cache.ts';
@@ -182,6 +183,17 @@ async function build(
     random,
     logger: loggers.root.child('admin'),
   });
+  const groups = startGroups({
+    clock,
+    timer,
+    random,
+    logger: loggers.root.child('groups'),
+    config,
+    replicaManager,
+    metadataCache,
+    topicChanges,
+  });
+  stoppers.push(() => groups.close());
   const handlers = createHandlers({
     brokerId,
     brokerEpoch: () => brokerEpoch,
@@ -190,6 +202,8 @@ async function build(
     topicChanges,
     metadataCache,
     replicaManager,
+    groups,
+    coordination,
     fetchSessions: new FetchSessions({
       slots: config.get('max.incremental.fetch.session.cache.slots'),
       evictionMs: fetchSessionEvictionMs,

@@ -21,6 +21,11 @@ export interface AppendedRecords {
   readonly committed: Promise<void>;
 }
 
+export interface Replayed {
+  /** As that of appended records, for what was read. */
+  readonly committed: Promise<void>;
+}
+
 export interface CoordinatorPartitions {
   /** How many partitions the topic has, or will have once it is made. */
   readonly count: number;
@@ -29,5 +34,5 @@ export interface CoordinatorPartitions {
   /** Appends the records as one batch. Throws at once, and changes nothing, when the log refuses them. */
   append(partition: number, leaderEpoch: number, records: readonly CoordinatorRecord[]): AppendedRecords;
   /** Reads the partition from its first record to the end it has when the reading begins, giving way to other work in between. */
-  replay(partition: number, target: CoordinatorReplay): Promise<void>;
+  replay(partition: number, target: CoordinatorReplay): Promise<Replayed>;
 }

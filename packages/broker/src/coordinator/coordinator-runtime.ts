@@ -119,6 +119,11 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
   #append(partition: number, loaded: Loaded<S>, records: readonly CoordinatorRecord[], isReplayed: boolean): void {
     const { firstOffset, committed } = this.#parts.partitions.append(partition, loaded.leaderEpoch, records);
     if (isReplayed) records.forEach((record, index) => loaded.shard.replay(record, firstOffset + index, -1));
+    this.#await(partition, loaded, committed);
+  }
+
+  /** Answers that follow wait for this. */
+  #await(partition: number, loaded: Loaded<S>, committed: Promise<void>): void {
     loaded.uncommitted += 1;
     loaded.committed = committed.then(
       () => {
@@ -150,11 +155,12 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
     const loaded: Loaded<S> = { leaderEpoch, shard, timer, isLoading: true, uncommitted: 0, committed: Promise.resolve() };
     this.#shards.set(partition, loaded);
     try {
-      await this.#parts.partitions.replay(partition, {
+      const { committed } = await this.#parts.partitions.replay(partition, {
         isWanted: () => this.#shards.get(partition) === loaded,
         record: (record, offset, producerId) => shard.replay(record, offset, producerId),
         endTransaction: (producerId, isCommitted) => shard.endTransaction?.(producerId, isCommitted),
       });
+      this.#await(partition, loaded, committed);
     } catch (error) {
       // The partition stays without a coordinator here; its clients look for another.
       this.#parts.logger.error('Could not load a coordinator partition', { partition, error });

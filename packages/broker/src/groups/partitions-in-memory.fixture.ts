@@ -1,7 +1,7 @@
 // Partitions of `__consumer_offsets` in memory, for tests: appends can be refused, lost, or left uncommitted for a while.
 
 import type { ProtocolError } from '@odradek/protocol';
-import type { AppendedRecords, CoordinatorPartitions, CoordinatorReplay } from '../coordinator/coordinator-partitions.ts';
+import type { AppendedRecords, CoordinatorPartitions, CoordinatorReplay, Replayed } from '../coordinator/coordinator-partitions.ts';
 import type { CoordinatorRecord } from '../coordinator/coordinator-shard.ts';
 
 type Entry =
@@ -61,13 +61,14 @@ export class PartitionsInMemory implements CoordinatorPartitions {
     }
   }
 
-  async replay(_partition: number, target: CoordinatorReplay): Promise<void> {
+  async replay(_partition: number, target: CoordinatorReplay): Promise<Replayed> {
     if (this.isReplayHeld) await new Promise<void>((resolve) => this.#replays.push(resolve));
     for (const [offset, entry] of this.#log.entries()) {
-      if (!target.isWanted()) return;
+      if (!target.isWanted()) break;
       if ('record' in entry) target.record(entry.record, offset, entry.producerId);
       else target.endTransaction(entry.producerId, entry.isCommitted);
     }
+    return { committed: Promise.resolve() };
   }
 
   releaseReplay(): void {

@@ -5,24 +5,24 @@
 
 import { DescribeGroupsRequest, DescribeGroupsResponse, errorCodes, ProtocolError } from '@odradek/protocol';
 import type { GroupCoordinator } from '../groups/group-coordinator.ts';
+import { allOperations } from '../requests/authorized-operations.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
-export function describeGroupsHandler(parts: {
-  readonly groups: GroupCoordinator;
-  readonly authorizedOperations: () => number;
-}): Handler<typeof DescribeGroupsRequest, typeof DescribeGroupsResponse> {
+export function describeGroupsHandler(
+  groupCoordinator: GroupCoordinator,
+): Handler<typeof DescribeGroupsRequest, typeof DescribeGroupsResponse> {
   return defineHandler(DescribeGroupsRequest, DescribeGroupsResponse, {
     async handle(request, context) {
       const groups = await Promise.all(
         request.groups.map(async (groupId) => {
           try {
-            const described = await parts.groups.describe(groupId);
+            const described = await groupCoordinator.describe(groupId);
             const isUnknown = described.errorCode === errorCodes.GROUP_ID_NOT_FOUND;
             const errorCode = isUnknown && context.apiVersion < 6 ? errorCodes.NONE : described.errorCode;
             const errorMessage = errorCode === errorCodes.NONE ? null : described.errorMessage;
             if (!request.includeAuthorizedOperations || errorCode !== errorCodes.NONE)
               return { ...described, errorCode, errorMessage: forVersion(errorMessage, context.apiVersion) };
-            return { ...described, errorCode, errorMessage: null, authorizedOperations: parts.authorizedOperations() };
+            return { ...described, errorCode, errorMessage: null, authorizedOperations: allOperations('group') };
           } catch (error) {
             if (!(error instanceof ProtocolError)) throw error;
             return { errorCode: error.code, errorMessage: forVersion(error.message, context.apiVersion), groupId };

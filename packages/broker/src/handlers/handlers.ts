@@ -1,5 +1,6 @@
 // The list of what this broker serves. The router and ApiVersions read it.
 
+import type { Coordination } from '@odradek/coordination';
 import type { Api } from '@odradek/protocol';
 import type { FileSystem, Logger } from '@odradek/runtime';
 import type { LogManager } from '@odradek/storage';
@@ -7,7 +8,8 @@ import { type ConfigChanges, configResourceTypes } from '../admin/config-changes
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
 import type { ProducerIds } from '../controller/producer-ids.ts';
-import { coordinatorPartition } from '../coordinator/coordinator-partition.ts';
+import { LegacyOffsets } from '../groups/legacy-offsets.ts';
+import type { Groups } from '../groups/start-groups.ts';
 import type { PartLoggers } from '../logging/part-loggers.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { FetchSessions } from '../replication/fetch-sessions.ts';
@@ -21,7 +23,15 @@ import { metadataHandler } from './03-metadata.ts';
 import { leaderAndIsrHandler } from './04-leader-and-isr.ts';
 import { stopReplicaHandler } from './05-stop-replica.ts';
 import { updateMetadataHandler } from './06-update-metadata.ts';
-import { type CoordinatorTopic, findCoordinatorHandler } from './10-find-coordinator.ts';
+import { offsetCommitHandler } from './08-offset-commit.ts';
+import { offsetFetchHandler } from './09-offset-fetch.ts';
+import { findCoordinatorHandler } from './10-find-coordinator.ts';
+import { joinGroupHandler } from './11-join-group.ts';
+import { heartbeatHandler } from './12-heartbeat.ts';
+import { leaveGroupHandler } from './13-leave-group.ts';
+import { syncGroupHandler } from './14-sync-group.ts';
+import { describeGroupsHandler } from './15-describe-groups.ts';
+import { listGroupsHandler } from './16-list-groups.ts';
 import { apiVersionsHandler } from './18-api-versions.ts';
 import { createTopicsHandler } from './19-create-topics.ts';
 import { deleteTopicsHandler } from './20-delete-topics.ts';
@@ -32,7 +42,9 @@ import { describeConfigsHandler } from './32-describe-configs.ts';
 import { alterConfigsHandler } from './33-alter-configs.ts';
 import { describeLogDirsHandler } from './35-describe-log-dirs.ts';
 import { createPartitionsHandler } from './37-create-partitions.ts';
+import { deleteGroupsHandler } from './42-delete-groups.ts';
 import { incrementalAlterConfigsHandler } from './44-incremental-alter-configs.ts';
+import { offsetDeleteHandler } from './47-offset-delete.ts';
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeProducersHandler } from './61-describe-producers.ts';
 import { listConfigResourcesHandler } from './74-list-config-resources.ts';
@@ -47,6 +59,8 @@ export interface HandlerParts {
   readonly topicChanges: TopicChanges;
   readonly metadataCache: MetadataCache;
   readonly replicaManager: ReplicaManager;
+  readonly groups: Groups;
+  readonly coordination: Coordination;
   readonly fetchSessions: FetchSessions;
   readonly logManager: LogManager;
   readonly producerIds: ProducerIds;
@@ -74,7 +88,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     }),
     listOffsetsHandler(parts),
     metadataHandler({ ...parts, autoCreatesTopics: () => config.get('auto.create.topics.enable') }),
-    findCoordinatorHandler({ ...parts, topics: new Map([[0, groupCoordinatorTopic(parts)]]) }),
+    ...groupHandlers(parts),
     apiVersionsHandler({ ...parts, servedApis: () => servedApis }),
     createTopicsHandler(parts),
     deleteTopicsHandler(parts),
@@ -95,19 +109,21 @@ export function createHandlers(parts: HandlerParts): Handlers {
   return { forClients, forController: [leaderAndIsrHandler(parts), stopReplicaHandler(parts), updateMetadataHandler(parts)] };
 }
 
-/**
- * Clients ask for the coordinator of a group before they can have one: kafka-clients 0.9 does so even for partitions assigned by
- * hand, and librdkafka before 2.11 compresses with LZ4 only where FindCoordinator 0 is offered.
- */
-function groupCoordinatorTopic({ config, metadataCache, topicChanges }: HandlerParts): CoordinatorTopic {
-  const name = '__consumer_offsets';
-  const partitionCount = (): number =>
-    metadataCache.current.topic(name)?.partitions.length ?? config.get('offsets.topic.num.partitions');
-  return {
-    name,
-    partitionOf: (groupId) => coordinatorPartition(groupId, partitionCount()),
-    create: async () => {
-      await topicChanges.autoCreate([name]);
-    },
-  };
+function groupHandlers({ config, coordination, groups, metadataCache }: HandlerParts): Handler[] {
+  const { coordinator } = groups;
+  const legacyOffsets = new LegacyOffsets(coordination, () => config.get('offset.metadata.max.bytes'));
+  const offsets = { groups: coordinator, metadataCache, legacyOffsets };
+  return [
+    offsetCommitHandler(offsets),
+    offsetFetchHandler(offsets),
+    findCoordinatorHandler({ metadataCache, topics: new Map([[0, groups.topic]]) }),
+    joinGroupHandler(coordinator),
+    heartbeatHandler(coordinator),
+    leaveGroupHandler(coordinator),
+    syncGroupHandler(coordinator),
+    describeGroupsHandler(coordinator),
+    listGroupsHandler(coordinator),
+    deleteGroupsHandler(coordinator),
+    offsetDeleteHandler(offsets),
+  ];
 }

@@ -48,6 +48,9 @@ export class ReplicaManager {
   /** The last controller obeyed. */
   #controllerEpoch = 0;
 
+  /** Told when this broker begins to lead a partition or to follow in it, and when it holds it no more. */
+  onRoleChange: (partition: Partition) => void = () => undefined;
+
   /** Requests that wait for a partition: fetches for data, produce requests for replicas, deletions for all replicas. */
   readonly delayedFetches: Purgatory<Partition>;
   readonly delayedProduces: Purgatory<Partition>;
@@ -133,6 +136,7 @@ export class ReplicaManager {
     for (const partition of this.partitions()) {
       if (!partition.hasLog || partition.log.directory !== directory) continue;
       partition.markOffline();
+      this.onRoleChange(partition);
       lost.push(partition);
     }
     return lost;
@@ -183,6 +187,7 @@ export class ReplicaManager {
       return error.code;
     }
     this.#keep(partition);
+    this.onRoleChange(partition);
     return errorCodes.NONE;
   }
 
@@ -218,7 +223,10 @@ export class ReplicaManager {
       this.#parts.logger.error('A log could not be deleted', { topic, partition: index, error });
       return error.code;
     } finally {
-      partition?.stop();
+      if (partition !== undefined) {
+        partition.stop();
+        this.onRoleChange(partition);
+      }
     }
     return errorCodes.NONE;
   }

@@ -1,0 +1,94 @@
+// Puts the group coordinator of a broker together, and tells it what happens around it: which partitions of
+// `__consumer_offsets` this broker leads, and which topics are gone.
+
+import type { CompressionType } from '@odradek/protocol';
+import type { Clock, Logger, Random, Timer } from '@odradek/runtime';
+import type { TopicChanges } from '../admin/topic-changes.ts';
+import type { BrokerConfig } from '../broker-config.ts';
+import { CoordinatorLogs } from '../coordinator/coordinator-logs.ts';
+import { InternalTopic } from '../coordinator/internal-topic.ts';
+import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import type { ReplicaManager } from '../replication/replica-manager.ts';
+import { GroupCoordinator } from './group-coordinator.ts';
+import { groupSettingsOf } from './group-settings.ts';
+
+export interface GroupsParts {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly config: BrokerConfig;
+  readonly replicaManager: ReplicaManager;
+  readonly metadataCache: MetadataCache;
+  readonly topicChanges: TopicChanges;
+}
+
+export interface Groups {
+  readonly coordinator: GroupCoordinator;
+  readonly topic: InternalTopic;
+  close(): void;
+}
+
+/** Kafka's numbers of the codecs, as `offsets.topic.compression.codec` has them. */
+const codecs: readonly CompressionType[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
+
+export function startGroups(parts: GroupsParts): Groups {
+  const { config, replicaManager, metadataCache, topicChanges, clock, timer, random, logger } = parts;
+  const topic = new InternalTopic({
+    name: '__consumer_offsets',
+    metadataCache,
+    topicChanges,
+    timer,
+    partitionCount: () => config.get('offsets.topic.num.partitions'),
+  });
+  const coordinator = new GroupCoordinator({
+    clock,
+    timer,
+    logger,
+    partitions: new CoordinatorLogs({
+      topic: topic.name,
+      replicaManager,
+      clock,
+      timer,
+      logger,
+      partitionCount: () => topic.partitionCount,
+      compression: () => codecs[config.get('offsets.topic.compression.codec')] ?? 'none',
+      loadBytes: () => config.get('offsets.load.buffer.size'),
+    }),
+    settings: groupSettingsOf(config),
+    uuid: () => randomUuidText(random),
+  });
+  const previousListener = replicaManager.onRoleChange;
+  replicaManager.onRoleChange = (partition) => {
+    previousListener(partition);
+    if (partition.topic !== topic.name) return;
+    if (partition.isLeader) void coordinator.onElection(partition.index, partition.leaderEpoch);
+    else coordinator.onResignation(partition.index);
+  };
+  const stop = metadataCache.onUpdate((current, previous, touched) => {
+    const gone = new Set<string>();
+    for (const name of touched) {
+      const before = previous.topic(name);
+      if (before !== undefined && current.topic(name)?.id !== before.id) gone.add(name);
+    }
+    if (gone.size > 0) void coordinator.topicsDeleted(gone);
+  });
+  coordinator.start();
+  return {
+    coordinator,
+    topic,
+    close() {
+      stop();
+      coordinator.close();
+    },
+  };
+}
+
+/** A random uuid in its usual form, version 4. */
+function randomUuidText(random: Random): string {
+  const bytes = random.bytes(16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
