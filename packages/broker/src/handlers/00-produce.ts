@@ -25,6 +25,7 @@ import { CloseConnectionError } from '../requests/close-connection-error.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
 import { LeaderHints } from './leader-hints.ts';
+import { appended, fail, type PartitionAnswer, refusal, type TopicAnswer } from './produce-answer.ts';
 
 /** The tools of Kafka that may write to internal topics call themselves so. */
 const adminClientId = '__admin_client';
@@ -35,24 +36,6 @@ export interface ProduceParts {
   readonly logger: Logger;
   /** transaction.partition.verification.enable */
   readonly verifiesTransactions: () => boolean;
-}
-
-/** One partition's part of the answer, made whole at once and corrected when a write or its replication fails. */
-interface PartitionAnswer {
-  readonly index: number;
-  errorCode: number;
-  baseOffset: number;
-  logAppendTimeMs: number;
-  logStartOffset: number;
-  recordErrors: readonly { readonly batchIndex: number; readonly batchIndexErrorMessage: string | null }[];
-  errorMessage: string | null;
-  currentLeader: { readonly leaderId: number; readonly leaderEpoch: number } | undefined;
-}
-
-interface TopicAnswer {
-  readonly name: string;
-  readonly topicId: string;
-  readonly partitionResponses: PartitionAnswer[];
 }
 
 type TopicData = ProduceRequest['topicData'][number];
@@ -92,6 +75,7 @@ function produce(
   return awaitWrites(parts, request, context, responses, appends);
 }
 
+/** A partition that is named twice gets both batches, in order. Kafka appends only the one named last, and no client relies on that. */
 function appendToTopic(
   parts: ProduceParts,
   request: ProduceRequest,
@@ -107,16 +91,7 @@ function appendToTopic(
       if (topic === undefined) throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_ID);
       const partition = check(parts, context, topic, topicId, index, records);
       const info = partition.append(records ?? noRecords, { origin: 'client', requiredAcks: request.acks });
-      answer = {
-        index,
-        errorCode: errorCodes.NONE,
-        baseOffset: info.firstOffset,
-        logAppendTimeMs: info.logAppendTime,
-        logStartOffset: info.logStartOffset,
-        recordErrors: noRecordErrors,
-        errorMessage: null,
-        currentLeader: undefined,
-      };
+      answer = appended(index, info);
       appends.push({
         topic,
         partition,
@@ -139,7 +114,6 @@ function appendToTopic(
 }
 
 const noRecords = Buffer.alloc(0);
-const noRecordErrors: readonly never[] = [];
 
 /** What is checked before the log sees the records. Answers the partition. */
 function check(
@@ -269,57 +243,6 @@ function closeOnError(responses: readonly TopicAnswer[], context: RequestContext
       );
     }
   }
-}
-
-function refusal(index: number, error: ProtocolError, partition?: Partition): PartitionAnswer {
-  const answer: PartitionAnswer = {
-    index,
-    errorCode: error.code,
-    baseOffset: -1,
-    logAppendTimeMs: -1,
-    logStartOffset: tellsLogStart(error.code) && partition?.hasLog === true ? partition.log.logStartOffset : -1,
-    recordErrors: noRecordErrors,
-    errorMessage: null,
-    currentLeader: undefined,
-  };
-  const recordErrors = recordErrorsOf(error);
-  if (recordErrors !== undefined) {
-    answer.recordErrors = recordErrors.map(({ batchIndex, message }) => ({ batchIndex, batchIndexErrorMessage: message }));
-    answer.errorMessage = error.message;
-  }
-  return answer;
-}
-
-function fail(answer: PartitionAnswer, error: ProtocolError): void {
-  answer.errorCode = error.code;
-  answer.baseOffset = -1;
-  answer.logAppendTimeMs = -1;
-  if (!tellsLogStart(error.code)) answer.logStartOffset = -1;
-}
-
-/** Where the log starts is told with errors that lie in the records or their order, not with those of the partition. */
-function tellsLogStart(code: number): boolean {
-  switch (code) {
-    case errorCodes.UNKNOWN_TOPIC_OR_PARTITION:
-    case errorCodes.UNKNOWN_TOPIC_ID:
-    case errorCodes.NOT_LEADER_OR_FOLLOWER:
-    case errorCodes.MESSAGE_TOO_LARGE:
-    case errorCodes.RECORD_LIST_TOO_LARGE:
-    case errorCodes.CORRUPT_MESSAGE:
-    case errorCodes.KAFKA_STORAGE_ERROR:
-    case errorCodes.UNSUPPORTED_COMPRESSION_TYPE:
-    case errorCodes.INVALID_TOPIC_EXCEPTION:
-      return false;
-    default:
-      return true;
-  }
-}
-
-/** The log tells with a failed validation which records it was about. */
-function recordErrorsOf(
-  error: ProtocolError,
-): readonly { readonly batchIndex: number; readonly message: string | null }[] | undefined {
-  return 'recordErrors' in error && Array.isArray(error.recordErrors) ? error.recordErrors : undefined;
 }
 
 function expected(parts: ProduceParts, error: unknown, topic: string | undefined, index: number): ProtocolError {
