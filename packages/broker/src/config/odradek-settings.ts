@@ -3,9 +3,9 @@
 import { atLeast, int, oneOf, string } from '@odradek/runtime';
 
 export const odradekSettings = {
-  'odradek.log.format': string('auto', {
-    valid: oneOf('auto', 'text', 'json'),
-    doc: "How the broker's own log is written: text for people, json for machines; auto is text on a terminal and json elsewhere.",
+  'odradek.log.format': string('text', {
+    valid: oneOf('text', 'json'),
+    doc: "How the broker's own log is written: text for people, or json, an object a line, for machines.",
   }),
   'odradek.log.level': string('info', {
     valid: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'),
