@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,7 +162,9 @@ test('a peer that ends its side after the last request still gets the answer', a
 });
 
 test('with room for few request bytes, many producers still all get through', async () => {
-  await using broker = await InProcessBroker.start({ properties: { 'queued.max.request.bytes': 10_000, 'socket.request.max.bytes': 10_000 } });
+  await using broker = await InProcessBroker.start({
+    properties: { 'queued.max.request.bytes': 10_000, 'socket.request.max.bytes': 10_000 },
+  });
   const creator = await broker.client();
   await createTopic(creator, 'busy');
   const records = batchOf('x'.repeat(5_000));
@@ -190,4 +192,24 @@ test('a fetch that waits is answered when the broker stops', async () => {
   await broker.close();
   assert.equal((await fetched).errorCode, errorCodes.NONE);
   await client.closed;
+});
+
+test('a broker does not begin anew while the directory that may hold its topics cannot be used', async () => {
+  const [one, other] = [temporaryDirectory(), temporaryDirectory()];
+  const properties = { 'log.dirs': `${one},${other}` };
+  {
+    await using first = await InProcessBroker.start({ properties });
+    await createTopic(await first.client(), 'kept', { partitions: 4 });
+  }
+  renameSync(one, `${one}-away`);
+  writeFileSync(one, 'not a directory');
+  await assert.rejects(InProcessBroker.start({ properties }), /coordination journal may be there/);
+  rmSync(one);
+  renameSync(`${one}-away`, one);
+  await using again = await InProcessBroker.start({ properties });
+  const { topics } = await (await again.client()).send(MetadataRequest, MetadataResponse, 12, { topics: null });
+  assert.deepEqual(
+    topics.map(({ name, partitions }) => [name, partitions.length]),
+    [['kept', 4]],
+  );
 });

@@ -1,8 +1,16 @@
 // The composition root: builds the parts of a broker in order and stops them in reverse. No logic.
 
 import { hostname } from 'node:os';
-import { EmbeddedStore } from '@odradek/coordination';
-import { createLogger, createSystemWorld, type Logger, type LogLevel, type Properties, type World } from '@odradek/runtime';
+import { type Coordination, EmbeddedStore, journalFileName } from '@odradek/coordination';
+import {
+  createLogger,
+  createSystemWorld,
+  type FileSystem,
+  type Logger,
+  type LogLevel,
+  type Properties,
+  type World,
+} from '@odradek/runtime';
 import { type LogDirectory, LogManager } from '@odradek/storage';
 import { ConfigChanges, configResourceTypes } from './admin/config-changes.ts';
 import { configRules } from './admin/config-rules.ts';
@@ -104,28 +112,7 @@ async function build(
   });
   stoppers.push(() => logManager.close());
 
-  const coordinationDirectory = firstOnline(logManager).path;
-  const store = await EmbeddedStore.open({
-    fileSystem,
-    timer,
-    clock,
-    logger: loggers.root.child('coordination'),
-    directory: coordinationDirectory,
-  });
-  stoppers.push(() => store.close());
-  const coordination = await store.openSession();
-  await createPersistentPaths(coordination);
-  const owner = ownerOf(logManager);
-  const clusterId = await getOrCreateClusterId(coordination, {
-    random,
-    ...(owner?.clusterId === undefined ? {} : { expected: owner.clusterId }),
-  });
-  const brokerId =
-    config.brokerId >= 0
-      ? config.brokerId
-      : (owner?.brokerId ?? (await generateBrokerId(coordination, config.get('reserved.broker.max.id'))));
-  logManager.claim(brokerId, clusterId);
-
+  const { coordination, coordinationDirectory, clusterId, brokerId } = await joinCluster(config, world, logManager, stoppers);
   const metadataCache = new MetadataCache(clusterId);
   const rules = configRules(config);
   const configChanges = await ConfigChanges.start({
@@ -297,6 +284,33 @@ async function build(
   }
 }
 
+interface Membership {
+  readonly coordination: Coordination;
+  readonly coordinationDirectory: string;
+  readonly clusterId: string;
+  readonly brokerId: number;
+}
+
+/** Opens the coordination tree, and finds out which broker of which cluster this is. The log directories must agree. */
+async function joinCluster(config: BrokerConfig, world: World, logManager: LogManager, stoppers: Stopper[]): Promise<Membership> {
+  const { clock, timer, random, fileSystem } = world;
+  const coordinationDirectory = directoryOfJournal(logManager, fileSystem).path;
+  const logger = world.logger.child('coordination');
+  const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory: coordinationDirectory });
+  stoppers.push(() => store.close());
+  const coordination = await store.openSession();
+  await createPersistentPaths(coordination);
+  const owner = ownerOf(logManager);
+  const clusterId = await getOrCreateClusterId(coordination, {
+    random,
+    ...(owner?.clusterId === undefined ? {} : { expected: owner.clusterId }),
+  });
+  let { brokerId } = config;
+  if (brokerId < 0) brokerId = owner?.brokerId ?? (await generateBrokerId(coordination, config.get('reserved.broker.max.id')));
+  logManager.claim(brokerId, clusterId);
+  return { coordination, coordinationDirectory, clusterId, brokerId };
+}
+
 /** After an unclean stop a person wants to know what was looked through, and whether anything was cut off. */
 function reportRecovery({ startReport }: LogManager, logger: Logger): void {
   const { isClean, scannedSegments, scannedBytes, truncatedBytes } = startReport;
@@ -341,10 +355,21 @@ function maintenanceIntervals(config: BrokerConfig): NonNullable<Parameters<type
   };
 }
 
-function firstOnline(logManager: LogManager): LogDirectory {
-  const directory = logManager.directories.find(({ isOnline }) => isOnline);
-  if (directory === undefined) throw new Error('No log directory can be used');
-  return directory;
+/**
+ * Where the coordination tree is kept: where it was kept before, else in the first directory. Throws when it may lie in a directory
+ * that cannot be used now: to begin with an empty tree would be to forget every topic.
+ */
+function directoryOfJournal(logManager: LogManager, fileSystem: FileSystem): LogDirectory {
+  const online = logManager.directories.filter(({ isOnline }) => isOnline);
+  const holder = online.find(({ path }) => fileSystem.statSync(`${path}/${journalFileName}`) !== undefined);
+  if (holder !== undefined) return holder;
+  const [first] = online;
+  if (first === undefined) throw new Error('No log directory can be used');
+  const offline = logManager.directories.find(({ isOnline }) => !isOnline);
+  if (offline !== undefined && ownerOf(logManager) !== undefined) {
+    throw new Error(`The log directory ${offline.path} cannot be used, and the coordination journal may be there`);
+  }
+  return first;
 }
 
 /** Whom the first directory that says so belongs to. */
