@@ -76,3 +76,52 @@ test('a chunk is refused while frames of the last one wait', () => {
   cutter.next();
   assert.throws(() => cutter.add(Buffer.alloc(1)), /before the frames/);
 });
+
+for (const chunkSize of [1_000, 16_384, 32_768, 65_536, 1_000_000]) {
+  test(`with buffers of the caller's, frames of all sizes come out of a chunk of ${chunkSize} that is used again`, () => {
+    const sizes = [0, 5, 8_000, 32_767, 32_768, 32_769, 66_000, 900_000, 1_048_576, 1_048_577, 3_000_000, 7];
+    const stream = framed(...sizes.map((size, index) => Buffer.alloc(size, `${index}-`)));
+    let allocated = 0;
+    const cutter = new FrameCutter(limit, (size) => {
+      allocated += 1;
+      return Buffer.allocUnsafe(size);
+    });
+    const chunk = Buffer.alloc(chunkSize);
+    const frames: Buffer[] = [];
+    for (let position = 0; position < stream.length; position += chunkSize) {
+      const size = stream.copy(chunk, 0, position, position + chunkSize);
+      cutter.add(chunk.subarray(0, size));
+      for (let next = cutter.next(); next !== null; next = cutter.next()) frames.push(next);
+      chunk.fill(0xff);
+    }
+    assert.ok(frames.every((body, index) => body.equals(Buffer.alloc(sizes[index] ?? 0, `${index}-`))));
+    assert.equal(frames.length, sizes.length);
+    assert.equal(allocated, 9);
+  });
+}
+
+test('what is left of a chunk can be made the cutter’s own', () => {
+  const chunk = framed(Buffer.from('one'), Buffer.from('two'));
+  const cutter = new FrameCutter(limit, (size) => Buffer.allocUnsafe(size));
+  cutter.add(chunk);
+  assert.equal(cutter.next()?.toString(), 'one');
+  assert.equal(cutter.isDrained, false);
+  cutter.own();
+  chunk.fill(0xff);
+  assert.equal(cutter.next()?.toString(), 'two');
+  assert.equal(cutter.isDrained, true);
+});
+
+test('a large frame gets its buffer only when a part of it has come', () => {
+  let allocated = 0;
+  const cutter = new FrameCutter(limit, (size) => {
+    allocated += size;
+    return Buffer.allocUnsafe(size);
+  });
+  cutter.add(framed(Buffer.alloc(1_000_000)).subarray(0, 20_000));
+  assert.equal(cutter.next(), null);
+  assert.equal(allocated, 0);
+  cutter.add(Buffer.alloc(20_000));
+  assert.equal(cutter.next(), null);
+  assert.equal(allocated, 1_000_000);
+});

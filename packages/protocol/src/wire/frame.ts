@@ -5,10 +5,11 @@ import { MalformedMessageError } from './malformed-message-error.ts';
 const sizeOfLength = 4;
 
 /**
- * A frame up to this size gets its buffer as soon as its length is known, so that each chunk can be copied as it arrives and let go.
- * The chunks of a longer one are kept until it is whole and joined then: a peer that promises much and sends little must not
- * make us allocate.
+ * A frame up to `promisedBytes` gets its buffer as soon as `earnestBytes` of it are here, so that each chunk can be copied as it arrives
+ * and let go. Before that, and of a longer frame, the chunks are kept and joined later: a peer that promises much and sends little must
+ * not make us allocate.
  */
+const earnestBytes = 32 * 1024;
 const promisedBytes = 1024 * 1024;
 
 /**
@@ -100,13 +101,23 @@ export class FrameCutter {
     if (size === 0) return;
     const piece = this.#chunk.subarray(this.#position, this.#position + size);
     this.#position += size;
-    if (this.#frameLength <= promisedBytes) {
-      this.#frame ??= this.#allocate?.(this.#frameLength) ?? Buffer.allocUnsafe(this.#frameLength);
+    if (this.#frame === null && this.#frameLength <= promisedBytes) {
+      const isEarnest = this.#frameLength <= earnestBytes || this.#frameFilled + size >= earnestBytes;
+      if (isEarnest) this.#openFrame();
+    }
+    if (this.#frame !== null) {
       piece.copy(this.#frame, this.#frameFilled);
     } else {
       this.#frameChunks.push(this.#allocate === undefined ? piece : Buffer.from(piece));
     }
     this.#frameFilled += size;
+  }
+
+  #openFrame(): void {
+    this.#frame = this.#allocate?.(this.#frameLength) ?? Buffer.allocUnsafe(this.#frameLength);
+    let filled = 0;
+    for (const chunk of this.#frameChunks) filled += chunk.copy(this.#frame, filled);
+    this.#frameChunks = [];
   }
 
   #finish(): Buffer {
