@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { errorCodes, type LeaderAndIsrRequest, ProtocolError, type StopReplicaRequest, zeroUuid } from '@odradek/protocol';
+import { createLogger, createSystemWorld, type World } from '@odradek/runtime';
+import { defaultLogConfig, type LogConfig, LogManager } from '@odradek/storage';
+import { batchOf } from '../handlers/broker-requests.fixture.ts';
+import { MetadataCache } from '../metadata/metadata-cache.ts';
+import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
+import { type AwaitedAppend, replicated } from '../purgatory/delayed-produce.ts';
+import type { Partition } from './partition.ts';
+import { ReplicaManager } from './replica-manager.ts';
+
+const self = 1;
+const topicId = 'AAAAAAAAAAAAAAAAAAAAAQ';
+
+let directory: string;
+let world: World;
+let logManager: LogManager;
+let replicaManager: ReplicaManager;
+let config: LogConfig;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'odradek-test-'));
+  world = { ...createSystemWorld(), logger: createLogger({ level: 'fatal', write: () => undefined }) };
+  config = defaultLogConfig;
+  logManager = LogManager.open({ world, directories: [directory], topicLogConfig: () => config });
+  logManager.claim(self, 'cluster');
+  await logManager.load();
+  replicaManager = new ReplicaManager({
+    brokerId: self,
+    clock: world.clock,
+    timer: world.timer,
+    logger: world.logger,
+    logManager,
+    metadataCache: new MetadataCache('cluster'),
+    loadTopicConfigs: async () => undefined,
+    topicLogConfig: () => config,
+    maxReplicaLagMs: () => 30_000,
+  });
+});
+afterEach(async () => {
+  replicaManager.close();
+  await logManager.close();
+  world.timer.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Order {
+  readonly leader?: number;
+  readonly leaderEpoch?: number;
+  readonly isr?: readonly number[];
+  readonly replicas?: readonly number[];
+  readonly controllerEpoch?: number;
+  readonly topicId?: string;
+}
+
+/** What the controller would send about `t-0`. */
+function order({
+  leader = self,
+  leaderEpoch = 0,
+  isr = [self],
+  replicas = isr,
+  controllerEpoch = 1,
+  topicId: id = topicId,
+}: Order): LeaderAndIsrRequest {
+  const state = {
+    topicName: '',
+    partitionIndex: 0,
+    controllerEpoch,
+    leader,
+    leaderEpoch,
+    isr,
+    partitionEpoch: 0,
+    replicas,
+    addingReplicas: [],
+    removingReplicas: [],
+    isNew: true,
+    leaderRecoveryState: 0,
+  };
+  return {
+    controllerId: 9,
+    isKRaftController: false,
+    controllerEpoch,
+    brokerEpoch: -1,
+    type: 0,
+    ungroupedPartitionStates: [],
+    topicStates: [{ topicName: 't', topicId: id, partitionStates: [state] }],
+    liveLeaders: [],
+  };
+}
+
+async function obey(each: Order): Promise<{ readonly whole: number; readonly partition: number | undefined }> {
+  const outcome = await replicaManager.becomeLeaderOrFollower(order(each));
+  return { whole: outcome.errorCode, partition: outcome.topics[0]?.partitionErrors[0]?.errorCode };
+}
+
+async function lead(each: Order = {}): Promise<Partition> {
+  assert.deepEqual(await obey(each), { whole: errorCodes.NONE, partition: errorCodes.NONE });
+  return replicaManager.partition('t', 0);
+}
+
+function stop(leaderEpoch: number, deletePartition: boolean): number | undefined {
+  const request: StopReplicaRequest = {
+    controllerId: 9,
+    isKRaftController: false,
+    controllerEpoch: 1,
+    brokerEpoch: -1,
+    deletePartitions: false,
+    ungroupedPartitions: [],
+    topics: [],
+    topicStates: [{ topicName: 't', partitionStates: [{ partitionIndex: 0, leaderEpoch, deletePartition }] }],
+  };
+  return replicaManager.stopReplicas(request).partitionErrors[0]?.errorCode;
+}
+
+async function append(partition: Partition, requiredAcks = -1): Promise<AwaitedAppend> {
+  const info = partition.append(batchOf('a', 'b'), { origin: 'client', requiredAcks });
+  await info.written;
+  partition.recordWritten();
+  return { partition, requiredOffset: info.lastOffset + 1, leaderEpoch: partition.leaderEpoch, errorCode: undefined };
+}
+
+function refusesWith(code: keyof typeof errorCodes): (error: unknown) => boolean {
+  return (error) => error instanceof ProtocolError && error.code === errorCodes[code];
+}
+
+test('orders of an earlier controller are refused as a whole', async () => {
+  await lead({ controllerEpoch: 5 });
+  assert.deepEqual(await obey({ controllerEpoch: 4 }), { whole: errorCodes.STALE_CONTROLLER_EPOCH, partition: undefined });
+});
+
+for (const { name, next, expected } of [
+  { name: 'the same again', next: { leaderEpoch: 2 }, expected: 'NONE' },
+  { name: 'an earlier leader epoch', next: { leaderEpoch: 1 }, expected: 'STALE_CONTROLLER_EPOCH' },
+  {
+    name: 'another topic under the same name',
+    next: { leaderEpoch: 3, topicId: 'AAAAAAAAAAAAAAAAAAAAAg' },
+    expected: 'INCONSISTENT_TOPIC_ID',
+  },
+  { name: 'no topic id', next: { leaderEpoch: 3, topicId: zeroUuid }, expected: 'NONE' },
+  {
+    name: 'replicas among which this broker is not',
+    next: { leaderEpoch: 3, isr: [7], leader: 7 },
+    expected: 'UNKNOWN_TOPIC_OR_PARTITION',
+  },
+] as { name: string; next: Order; expected: keyof typeof errorCodes }[]) {
+  test(`an order with ${name}: ${expected}`, async () => {
+    await lead({ leaderEpoch: 2 });
+    assert.equal((await obey(next)).partition, errorCodes[expected]);
+  });
+}
+
+test('the high watermark waits for the followers in sync, and acks=all with it', async () => {
+  const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
+  const appended = await append(partition);
+  assert.equal(partition.log.highWatermark, 0);
+  const acknowledged = replicated(replicaManager, [appended], 60_000);
+  partition.recordFollowerFetch(2, 0, 0);
+  assert.equal(appended.errorCode, undefined);
+  partition.recordFollowerFetch(2, 2, 0);
+  await acknowledged;
+  assert.equal(appended.errorCode, errorCodes.NONE);
+  assert.equal(partition.log.highWatermark, 2);
+});
+
+test('a broker that is no replica cannot fetch as one', async () => {
+  const partition = await lead();
+  assert.throws(() => partition.recordFollowerFetch(7, 0, 0), refusesWith('NOT_LEADER_OR_FOLLOWER'));
+});
+
+test('with too few replicas in sync acks=all is refused, and what was appended stays uncommitted', async () => {
+  config = { ...defaultLogConfig, minInSyncReplicas: 2 };
+  const partition = await lead({ isr: [1], replicas: [1, 2, 3] });
+  assert.throws(() => partition.append(batchOf('a'), { origin: 'client', requiredAcks: -1 }), refusesWith('NOT_ENOUGH_REPLICAS'));
+  await append(partition, 1);
+  assert.equal(partition.log.highWatermark, 0);
+});
+
+test('replicas that fall out of sync between append and answer are told', async () => {
+  config = { ...defaultLogConfig, minInSyncReplicas: 2 };
+  const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
+  const appended = await append(partition);
+  partition.recordFollowerFetch(2, 2, 0);
+  await lead({ isr: [1], replicas: [1, 2] });
+  await replicated(replicaManager, [appended], 60_000);
+  assert.equal(appended.errorCode, errorCodes.NOT_ENOUGH_REPLICAS_AFTER_APPEND);
+});
+
+test('who waits for replicas when the leader changes is told so', async () => {
+  const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
+  const appended = await append(partition);
+  const answered = replicated(replicaManager, [appended], 60_000);
+  await obey({ leader: 2, leaderEpoch: 1, isr: [1, 2], replicas: [1, 2] });
+  await answered;
+  assert.equal(appended.errorCode, errorCodes.NOT_LEADER_OR_FOLLOWER);
+});
+
+test('a follower takes no records from clients, and lets those read who do not ask for the leader', async () => {
+  await lead({ leader: 2, isr: [1, 2], replicas: [1, 2] });
+  const partition = replicaManager.partition('t', 0);
+  assert.throws(() => partition.append(batchOf('a'), { origin: 'client', requiredAcks: 1 }), refusesWith('NOT_LEADER_OR_FOLLOWER'));
+  assert.throws(() => partition.logForOffsets(-1, true), refusesWith('NOT_LEADER_OR_FOLLOWER'));
+  assert.equal(partition.logForOffsets(0, false).logEndOffset, 0);
+});
+
+test('until the high watermark reaches a new reign, the end of the log is not known', async () => {
+  const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
+  await append(partition);
+  await lead({ leaderEpoch: 1, isr: [1, 2], replicas: [1, 2] });
+  assert.equal(partition.isEndKnown, false);
+  assert.deepEqual(partition.log.endOffsetForEpoch(0), { leaderEpoch: 0, endOffset: 2 });
+  assert.throws(() => partition.checkEpoch(0), refusesWith('FENCED_LEADER_EPOCH'));
+  assert.throws(() => partition.checkEpoch(2), refusesWith('UNKNOWN_LEADER_EPOCH'));
+  partition.recordFollowerFetch(2, 2, 0);
+  assert.equal(partition.isEndKnown, true);
+});
+
+test('the low watermark is that of the replica that lags most', async () => {
+  const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
+  await append(partition);
+  partition.recordFollowerFetch(2, 2, 0);
+  assert.equal(partition.deleteRecordsBefore(-1), 2);
+  assert.equal(partition.lowWatermark, 0);
+  partition.recordFollowerFetch(2, 2, 2);
+  assert.equal(partition.lowWatermark, 2);
+});
+
+test('a replica that is stopped is gone, with its log where that was asked for', async () => {
+  await lead({ leaderEpoch: 3 });
+  assert.equal(stop(2, true), errorCodes.FENCED_LEADER_EPOCH);
+  const waiting = enoughToFetch(replicaManager, {
+    wanted: [
+      {
+        topic: 't',
+        topicId,
+        partition: 0,
+        currentLeaderEpoch: -1,
+        fetchOffset: 0,
+        lastFetchedEpoch: -1,
+        followerLogStartOffset: -1,
+        maxBytes: 1,
+        toldHighWatermark: -1,
+        toldLogStartOffset: -1,
+      },
+    ],
+    isolation: 'highWatermark',
+    minBytes: 1,
+    sizeBytes: 0,
+    maxWaitMs: 60_000,
+  });
+  assert.equal(stop(3, false), errorCodes.NONE);
+  await waiting;
+  assert.throws(() => replicaManager.partition('t', 0), refusesWith('UNKNOWN_TOPIC_OR_PARTITION'));
+  assert.ok(logManager.get({ topic: 't', partition: 0 }));
+  assert.equal(stop(-2, true), errorCodes.NONE);
+  assert.equal(logManager.get({ topic: 't', partition: 0 }), undefined);
+});
+
+test('with its directory offline a partition says so, and takes no orders', async () => {
+  const partition = await lead();
+  assert.deepEqual(replicaManager.takeDirectoryOffline(partition.log.directory), [partition]);
+  assert.throws(() => replicaManager.partition('t', 0), refusesWith('KAFKA_STORAGE_ERROR'));
+  assert.equal((await obey({ leaderEpoch: 1 })).partition, errorCodes.KAFKA_STORAGE_ERROR);
+  assert.equal(stop(1, true), errorCodes.KAFKA_STORAGE_ERROR);
+});
