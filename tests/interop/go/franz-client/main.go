@@ -2,6 +2,9 @@
 //
 //	franz-client produce BOOTSTRAP TOPIC CODEC < LINES
 //	franz-client consume BOOTSTRAP TOPIC COUNT > LINES
+//	franz-client group BOOTSTRAP TOPIC GROUP [instance=ID] [assignor=cooperative] [protocol=consumer]
+//
+// The last is a consumer of a group, until it is told to stop; see groups/group-consumer.ts for what it prints.
 package main
 
 import (
@@ -11,8 +14,10 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -22,11 +27,61 @@ func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
 	defer cancel()
 	mode, bootstrap, topic, argument := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
-	if mode == "produce" {
+	switch mode {
+	case "produce":
 		produce(ctx, bootstrap, topic, argument)
-	} else {
+	case "consume":
 		consume(ctx, bootstrap, topic, argument)
+	case "group":
+		consumeInGroup(bootstrap, topic, argument, os.Args[5:])
 	}
+}
+
+func consumeInGroup(bootstrap, topic, group string, words []string) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	say := func(sign string) func(context.Context, *kgo.Client, map[string][]int32) {
+		return func(_ context.Context, _ *kgo.Client, partitions map[string][]int32) {
+			line := sign
+			for _, partition := range partitions[topic] {
+				line += fmt.Sprintf(" %d", partition)
+			}
+			fmt.Println(line)
+		}
+	}
+	options := []kgo.Opt{kgo.SeedBrokers(bootstrap), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll(),
+		kgo.MetadataMinAge(100 * time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.FetchMaxWait(100 * time.Millisecond),
+		kgo.OnPartitionsAssigned(say("+")), kgo.OnPartitionsRevoked(say("-")), kgo.OnPartitionsLost(say("-"))}
+	balancer, isNextGeneration := kgo.GroupBalancer(kgo.RangeBalancer()), false
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		switch {
+		case name == "instance":
+			options = append(options, kgo.InstanceID(value))
+		case word == "assignor=cooperative":
+			balancer = kgo.CooperativeStickyBalancer()
+		case word == "protocol=consumer":
+			isNextGeneration = true
+		}
+	}
+	if isNextGeneration {
+		options = append(options, kgo.ServerSideBalancer())
+	} else {
+		options = append(options, kgo.Balancers(balancer), kgo.SessionTimeout(2*time.Second),
+			kgo.HeartbeatInterval(200*time.Millisecond), kgo.RebalanceTimeout(10*time.Second))
+	}
+	client, err := kgo.NewClient(options...)
+	check(err)
+	for ctx.Err() == nil {
+		fetches := client.PollRecords(ctx, 10)
+		fetches.EachRecord(func(r *kgo.Record) { fmt.Printf("%d %d %s\n", r.Partition, r.Offset, r.Value) })
+		if err := client.CommitRecords(context.Background(), fetches.Records()...); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		client.AllowRebalance()
+	}
+	client.CloseAllowingRebalance()
 }
 
 func produce(ctx context.Context, bootstrap, topic, codec string) {
