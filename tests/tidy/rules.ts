@@ -103,6 +103,8 @@ export const everyFileIsUsed: Rule = (tree) => {
   );
   return tree.sources
     .filter(({ path }) => !/\.test\.ts$|\/src\/index\.ts$|^bench\//.test(path) && !used.has(path) && !isStarted(path))
+    // A program that a test runs in a process of its own is named there.
+    .filter(({ path }) => !isForTests(path) || !tree.sources.some(({ text }) => text.includes(`'${posix.basename(path)}'`)))
     .map(({ path }) => `${path}: nothing imports it`);
 };
 
