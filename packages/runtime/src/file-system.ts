@@ -52,6 +52,8 @@ export interface FileSystem {
   remove(path: string): Promise<void>;
   /** Forces a directory's entries to the device. */
   syncDirectorySync(path: string): void;
+  /** The same without blocking. */
+  syncDirectory(path: string): Promise<void>;
   /** Free and total bytes of the volume that holds the path. */
   volumeSync(path: string): { readonly totalBytes: number; readonly usableBytes: number };
   /**

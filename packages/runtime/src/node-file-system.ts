@@ -107,6 +107,10 @@ export class NodeFileSystem implements FileSystem {
     }
   }
 
+  syncDirectory(path: string): Promise<void> {
+    return syncDirectory(path);
+  }
+
   volumeSync(path: string): { readonly totalBytes: number; readonly usableBytes: number } {
     const volume = statfsSync(path);
     return { totalBytes: volume.blocks * volume.bsize, usableBytes: volume.bavail * volume.bsize };

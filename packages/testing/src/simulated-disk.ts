@@ -198,6 +198,10 @@ export class SimulatedDisk implements FileSystem {
     this.#directory(path, 'open').sync();
   }
 
+  syncDirectory(path: string): Promise<void> {
+    return this.later(() => this.syncDirectorySync(path));
+  }
+
   volumeSync(path: string): { readonly totalBytes: number; readonly usableBytes: number } {
     this.#checkFault('read', path);
     return { totalBytes: this.capacityBytes, usableBytes: this.capacityBytes - this.#usedBytes };

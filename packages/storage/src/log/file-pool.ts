@@ -144,3 +144,13 @@ export class PooledFile {
     this.close();
   }
 }
+
+/** A write that fails may have been done in part, as the last one before the disk is full. A full disk still lets a file shrink. */
+export function appendOrNothing(file: OpenFile, chunks: readonly Uint8Array[], sizeBytes: number): void {
+  try {
+    file.writeSync(chunks, sizeBytes);
+  } catch (error) {
+    file.truncateSync(sizeBytes);
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@
 // so nothing is lost with them. Kafka preallocates the file of an active segment, and a killed broker leaves the zeros behind the
 // last entry; the subclass says how many entries of such a file are real.
 
-import type { FilePool, PooledFile } from './file-pool.ts';
+import { appendOrNothing, type FilePool, type PooledFile } from './file-pool.ts';
 
 /** From how many entries on they are worth a write. */
 const entriesPerWrite = 64;
@@ -106,7 +106,7 @@ export abstract class IndexFile {
     if (this.#tailEntries === 0 && inFile > 0) return;
     const tail = this.#tail?.subarray(0, this.#tailEntries * this.#entryBytes);
     const file = this.#file.use();
-    if (tail !== undefined && tail.length > 0) file.writeSync([tail], inFile * this.#entryBytes);
+    if (tail !== undefined && tail.length > 0) appendOrNothing(file, [tail], inFile * this.#entryBytes);
     this.#fileEntries += this.#tailEntries;
     this.#tailEntries = 0;
     this.#tail = undefined;
@@ -124,7 +124,9 @@ export abstract class IndexFile {
   reset(): void {
     this.#tailEntries = 0;
     this.#fileEntries = 0;
-    if (this.#pool.fileSystem.statSync(this.path) !== undefined) this.#file.use().truncateSync(0);
+    if (this.#pool.fileSystem.statSync(this.path) === undefined) return;
+    this.#file.use().truncateSync(0);
+    this.#isSynced = false;
   }
 
   /** The segment is not in use any more. */

@@ -29,10 +29,14 @@ export class LogFiles {
   readonly #world: LogWorld;
   /** The snapshots in the folder, ascending. */
   #snapshots: number[];
+  readonly #unsyncedSnapshots = new Set<number>();
+  /** Files were removed or renamed, and a crash could bring them back. */
+  #hasUnsyncedNames: boolean;
 
-  constructor(path: string, world: LogWorld, snapshots: readonly number[]) {
+  constructor(path: string, world: LogWorld, snapshots: readonly number[], isClean: boolean) {
     this.#path = path;
     this.#world = world;
+    this.#hasUnsyncedNames = !isClean;
     this.#snapshots = [...snapshots].sort((a, b) => a - b);
   }
 
@@ -60,12 +64,9 @@ export class LogFiles {
     return this.#snapshots;
   }
 
-  /**
-   * The files of a segment are made when there is something to put into them; but where the log does not begin at 0, the empty
-   * records file says where it does.
-   */
+  /** Its files are made when there is something to put into them, or by `markStart`. */
   createSegment(baseOffset: number, config: LogConfig): LogSegment {
-    const segment = new LogSegment(this.#world.pool, this.#path, {
+    return new LogSegment(this.#world.pool, this.#path, {
       baseOffset,
       maxIndexBytes: config.segmentIndexBytes,
       indexIntervalBytes: config.indexIntervalBytes,
@@ -73,8 +74,6 @@ export class LogFiles {
       sizeBytes: 0,
       createdMs: this.#world.clock.wallTimeMs(),
     });
-    if (baseOffset > 0) segment.records.ensureExists();
-    return segment;
   }
 
   openSegment(baseOffset: number, sizeBytes: number, createdMs: number, config: LogConfig): LogSegment {
@@ -92,6 +91,7 @@ export class LogFiles {
   removeSegments(segments: readonly LogSegment[], delayMs: number): void {
     const { fileSystem, timer, logger } = this.#world;
     const doomed: string[] = [];
+    if (segments.length > 0) this.#hasUnsyncedNames = true;
     for (const segment of segments) {
       segment.retire();
       for (const ending of segmentEndings) {
@@ -124,12 +124,14 @@ export class LogFiles {
     } finally {
       file.closeSync();
     }
+    this.#unsyncedSnapshots.add(offset);
     this.#snapshots.push(offset);
     this.#snapshots.sort((a, b) => a - b);
   }
 
+  /** Forces to the device what `writeSnapshot` has written since the start. */
   async syncSnapshot(offset: number): Promise<void> {
-    if (!this.#snapshots.includes(offset)) return;
+    if (!this.#unsyncedSnapshots.delete(offset) || !this.#snapshots.includes(offset)) return;
     const file = this.#world.fileSystem.openSync(this.#file(offset, suffix.snapshot), 'readWrite');
     try {
       await file.sync();
@@ -141,7 +143,16 @@ export class LogFiles {
   removeSnapshots(isRemoved: (offset: number) => boolean): void {
     const removed = this.#snapshots.filter(isRemoved);
     for (const offset of removed) this.#world.fileSystem.removeSync(this.#file(offset, suffix.snapshot));
-    if (removed.length > 0) this.#snapshots = this.#snapshots.filter((offset) => !isRemoved(offset));
+    if (removed.length === 0) return;
+    this.#hasUnsyncedNames = true;
+    this.#snapshots = this.#snapshots.filter((offset) => !isRemoved(offset));
+  }
+
+  /** What was removed stays removed from now on, whatever happens. New files see to their names themselves when they are forced. */
+  async syncNames(): Promise<void> {
+    if (!this.#hasUnsyncedNames) return;
+    this.#hasUnsyncedNames = false;
+    await this.#world.fileSystem.syncDirectory(this.#path);
   }
 
   /** Brings producer states to what the log before `endOffset` says: from the latest snapshot that is whole, and the batches after it. */

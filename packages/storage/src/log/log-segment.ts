@@ -89,6 +89,11 @@ export class LogSegment {
     return this.offsetIndex.isFull || this.timeIndex.isFull;
   }
 
+  /** An empty records file says where a log begins that does not begin at 0. */
+  markStart(): void {
+    if (this.baseOffset > 0) this.records.ensureExists();
+  }
+
   /** Takes a batch that `write` will hand to the disk. */
   stage(bytes: Buffer, lastOffset: number, maxTimestamp: number): void {
     const position = this.sizeBytes;
@@ -157,24 +162,18 @@ export class LogSegment {
     }
   }
 
-  /** Drops the batch with the offset and all that follow. Answers where the segment ends then. */
+  /** Drops the batch with the offset and all that follow. Answers where the batches that are left end. */
   truncateTo(offset: number): number {
     this.#lastRead = undefined;
-    const found = this.positionOf(offset);
-    const end = found === undefined ? offset : Math.min(offset, this.#wholeBatch(found).baseOffset);
-    this.records.truncate(found?.position ?? this.records.sizeBytes);
-    this.offsetIndex.truncateTo(end);
+    this.records.truncate(this.positionOf(offset)?.position ?? this.records.sizeBytes);
+    this.offsetIndex.truncateTo(offset);
+    const end = this.readNextOffset() ?? offset;
     this.timeIndex.truncateTo(end);
     this.transactionIndex.truncateTo(end);
     this.#bytesSinceIndexEntry = 0;
     this.#firstTimestamp = undefined;
     this.#maxTimestamp = this.records.sizeBytes === 0 ? { timestamp: noTimestamp, offset: this.baseOffset } : undefined;
     return end;
-  }
-
-  /** The base offset of a compressed message of the old formats stands within it, not in its header. */
-  #wholeBatch({ batch, position, sizeBytes }: BatchPosition): Batch {
-    return batch.magic < 2 && batch.isCompressed ? this.records.batchAt(position, sizeBytes) : batch;
   }
 
   /** The segment will not grow any more: its time index gets its last entry. */

@@ -47,22 +47,25 @@ const nothingRecovered: RecoveryReport = { scannedSegments: 0, scannedBytes: 0, 
 export function openLog(path: string, world: LogWorld, options: OpenLogOptions): LoadedLog {
   const { config, isNew } = options;
   const names = isNew ? [] : finishSegmentSwaps(world, path);
-  const files = new LogFiles(path, world, snapshotsAmong(names));
+  const files = new LogFiles(path, world, snapshotsAmong(names), options.isClean);
   const segments = openSegments(path, world, files, names, config);
   const isEmpty = segments.isEmpty;
-  if (isEmpty) segments.add(files.createSegment(Math.max(0, options.logStartOffset), config));
+  if (isEmpty) beginAt(Math.max(0, options.logStartOffset), segments, files, config);
   const leaderEpochs = new LeaderEpochs(world.fileSystem, `${path}/${leaderEpochFile}`, isNew);
-  const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates: new ProducerStates() };
+  const producerStates = new ProducerStates();
+  const hasSnapshots = files.snapshots.length > 0;
+  const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates, hasSnapshots };
   const firstUntrusted = isEmpty ? segments.count : firstUntrustedSegment(loading, new Set(names));
   const recovery = firstUntrusted < segments.count ? recover(loading, firstUntrusted) : nothingRecovered;
   const logEndOffset = segments.active.readNextOffset() ?? segments.active.baseOffset;
   const logStartOffset = Math.max(options.logStartOffset, segments.first.baseOffset);
+  const firstScannedOffset = segments.at(firstUntrusted)?.baseOffset ?? Number.MAX_SAFE_INTEGER;
   if (logStartOffset > logEndOffset) return restarted(loading, logStartOffset, recovery);
   leaderEpochs.truncateFromEnd(logEndOffset);
   leaderEpochs.truncateFromStart(logStartOffset);
   dropStraySnapshots(loading, logEndOffset);
   if (recovery.scannedSegments === 0) loadProducers(loading, logStartOffset, logEndOffset);
-  return { log: logOf(loading, logStartOffset, logEndOffset), recovery };
+  return { log: logOf(loading, logStartOffset, logEndOffset, firstScannedOffset), recovery };
 }
 
 interface Loading {
@@ -73,6 +76,8 @@ interface Loading {
   readonly segments: LogSegments;
   readonly leaderEpochs: LeaderEpochs;
   readonly producerStates: ProducerStates;
+  /** There were any when the log was found. */
+  readonly hasSnapshots: boolean;
 }
 
 function openSegments(path: string, world: LogWorld, files: LogFiles, names: readonly string[], config: LogConfig): LogSegments {
@@ -107,7 +112,7 @@ function firstUntrustedSegment({ segments, options, path, world }: Loading, name
     const isWhole =
       (writtenBytes === 0 || (has(suffix.offsetIndex) && has(suffix.timeIndex))) &&
       (!has(suffix.transactionIndex) || transactionIndex.isSane(baseOffset)) &&
-      (index < all.length - 1 || segment.readNextOffset() !== undefined);
+      endsRightly(segment, all[index + 1], options);
     if (isWhole) continue;
     world.logger.warn('A segment and its indexes do not fit each other; they are made anew', { path, baseOffset });
     return index;
@@ -115,7 +120,16 @@ function firstUntrustedSegment({ segments, options, path, world }: Loading, name
   return afterCrash;
 }
 
-function logOf(loading: Loading, logStartOffset: number, logEndOffset: number): PartitionLog {
+/**
+ * The last segment must end with a whole batch. After a crash each must reach to the next: the crash may have come while segments
+ * were cut off that an earlier checkpoint calls safe.
+ */
+function endsRightly(segment: LogSegment, next: LogSegment | undefined, { isClean, config }: OpenLogOptions): boolean {
+  if (next === undefined) return segment.readNextOffset() !== undefined;
+  return isClean || isCompacted(config) || segment.readNextOffset() === next.baseOffset;
+}
+
+function logOf(loading: Loading, logStartOffset: number, logEndOffset: number, firstScannedOffset: number): PartitionLog {
   const { options, files, segments, leaderEpochs, producerStates } = loading;
   return new PartitionLog(options, files, options.config, {
     segments,
@@ -125,6 +139,7 @@ function logOf(loading: Loading, logStartOffset: number, logEndOffset: number): 
     logEndOffset,
     // After a clean stop all of it is on the device. What was scanned may only be in the page cache.
     recoveryPoint: options.isClean ? logEndOffset : options.recoveryPoint,
+    firstScannedOffset,
     highWatermark: options.highWatermark,
   });
 }
@@ -140,8 +155,14 @@ function restarted(loading: Loading, logStartOffset: number, recovery: RecoveryR
   files.removeSnapshots(() => true);
   leaderEpochs.clear();
   producerStates.clear();
-  segments.add(files.createSegment(logStartOffset, options.config));
-  return { log: logOf(loading, logStartOffset, logStartOffset), recovery };
+  beginAt(logStartOffset, segments, files, options.config);
+  return { log: logOf(loading, logStartOffset, logStartOffset, logStartOffset), recovery };
+}
+
+function beginAt(offset: number, segments: LogSegments, files: LogFiles, config: LogConfig): void {
+  const segment = files.createSegment(offset, config);
+  segments.add(segment);
+  segment.markStart();
 }
 
 /** Scans the segments from that one on. */
@@ -157,7 +178,7 @@ function recover(loading: Loading, first: number): RecoveryReport {
   let hasEpochs = false;
   for (let index = first; index < segments.count && truncatedBytes === 0; index++) {
     const segment = segments.at(index)!;
-    if (isBehindGap(loading, segment, nextOffset)) {
+    if (isOutOfPlace(loading, segment, nextOffset)) {
       truncatedBytes += dropSegments(loading, segment.baseOffset);
       break;
     }
@@ -184,12 +205,12 @@ function recover(loading: Loading, first: number): RecoveryReport {
 }
 
 /**
- * A crash may take whole batches from the end of a segment and leave the next segment. Only compaction makes such gaps otherwise,
- * and never behind the recovery point.
+ * A crash may take whole batches from the end of a segment and leave the next segment, or bring back what was cut off before that
+ * one began. Only compaction makes gaps otherwise, and never behind the recovery point.
  */
-function isBehindGap({ options }: Loading, segment: LogSegment, nextOffset: number): boolean {
-  const isUntouched = options.isClean || segment.baseOffset <= options.recoveryPoint || isCompacted(options.config);
-  return !isUntouched && segment.baseOffset > nextOffset;
+function isOutOfPlace({ options }: Loading, segment: LogSegment, nextOffset: number): boolean {
+  if (segment.baseOffset <= nextOffset) return segment.baseOffset < nextOffset;
+  return !options.isClean && segment.baseOffset > options.recoveryPoint && !isCompacted(options.config);
 }
 
 /** Removes the segments from the offset on. Answers their size. */
@@ -206,9 +227,13 @@ function dropStraySnapshots({ files, segments }: Loading, logEndOffset: number):
   files.removeSnapshots((offset) => offset !== last && (offset > logEndOffset || !baseOffsets.has(offset)));
 }
 
-function loadProducers({ files, segments, options, producerStates }: Loading, logStartOffset: number, endOffset: number): void {
+function loadProducers(
+  { files, segments, options, producerStates, hasSnapshots }: Loading,
+  logStartOffset: number,
+  endOffset: number,
+): void {
   // A log that a clean stop left without any snapshot has no producers worth one.
-  if (options.isClean && files.snapshots.length === 0) return;
+  if (options.isClean && !hasSnapshots) return;
   files.loadProducerStates(producerStates, segments, logStartOffset, endOffset, options.config);
 }
 

@@ -72,10 +72,15 @@ export interface OpenedLog {
   readonly logStartOffset: number;
   readonly logEndOffset: number;
   readonly recoveryPoint: number;
+  /** Segments from this one on have been scanned, and their indexes made anew. */
+  readonly firstScannedOffset: number;
   readonly highWatermark: number;
 }
 
 const settled = Promise.resolve();
+
+/** Positions in a segment are int32. */
+const largestSegmentBytes = 0x7fffffff;
 
 /** How long after a read up to the end the tail is kept: a consumer that keeps up asks again within its longest wait. */
 const tailWantedForMs = 10_000;
@@ -126,11 +131,13 @@ export class PartitionLog {
     this.#logStartOffset = opened.logStartOffset;
     this.#logEndOffset = opened.logEndOffset;
     this.#writtenEndOffset = opened.logEndOffset;
-    const { segments, leaderEpochs } = opened;
-    this.#recoveryPoint = new RecoveryPoint({ segments, leaderEpochs, files }, Math.min(opened.recoveryPoint, opened.logEndOffset));
+    const { segments, leaderEpochs, firstScannedOffset } = opened;
+    const flushedOffset = Math.min(opened.recoveryPoint, opened.logEndOffset);
+    this.#recoveryPoint = new RecoveryPoint({ segments, leaderEpochs, files }, flushedOffset, firstScannedOffset);
     this.#highWatermark = Math.min(Math.max(opened.highWatermark, opened.logStartOffset), opened.logEndOffset);
     this.#producerStates.highWatermarkMoved(this.#highWatermark);
     this.#tail = new LogTail(files.tailBudget);
+    this.#isCheckpointMissing = opened.recoveryPoint > opened.logEndOffset;
     // A log of that name may have been deleted a moment ago.
     this.#awaitCheckpoint(this.directory.checkpointUnderWay);
     this.#rollJitterMs = this.#drawJitter();
@@ -169,6 +176,7 @@ export class PartitionLog {
     return unstable === undefined ? this.#highWatermark : Math.min(Math.max(unstable, this.#logStartOffset), this.#highWatermark);
   }
 
+  /** What a start after a crash may trust; at most where the active segment begins. */
   get recoveryPoint(): number {
     return this.#recoveryPoint.offset;
   }
@@ -242,8 +250,8 @@ export class PartitionLog {
   }
 
   /**
-   * Appends what the leader has: batches with their offsets and epochs, one behind the other. Throws CORRUPT_MESSAGE, or Error when
-   * they do not follow what is there.
+   * Appends what the leader has: batches with their offsets and epochs, one behind the other. Throws CORRUPT_MESSAGE,
+   * KAFKA_STORAGE_ERROR, or Error when they do not follow what is there; those before the one at fault may have been appended.
    */
   appendAsFollower(records: Buffer): AppendInfo {
     this.#ensureUsable();
@@ -344,9 +352,19 @@ export class PartitionLog {
         active.areIndexesFull ||
         !active.canHold(lastOffset),
     );
-    if (!isFull || (active.sizeBytes === 0 && active.canHold(lastOffset))) return active;
+    const isPossible = active.canHold(lastOffset) && active.sizeBytes + sizeBytes <= largestSegmentBytes;
+    if (isPossible && (!isFull || active.sizeBytes === 0 || this.#mustNotRoll())) return active;
     // The leader's log may have a gap that is too wide for a segment; then the new one begins behind it.
-    return this.roll(Math.max(this.#logEndOffset, baseOffset));
+    const isGapTooWide = lastOffset - this.#logEndOffset > largestSegmentBytes;
+    return this.#rollAt(isGapTooWide ? baseOffset : this.#logEndOffset);
+  }
+
+  /**
+   * While an old checkpoint may say that more is on the device than there is, a start after a crash scans the last segment at least.
+   * So what is appended meanwhile stays in it.
+   */
+  #mustNotRoll(): boolean {
+    return this.#checkpointing !== undefined || this.#isCheckpointMissing;
   }
 
   /** By the timestamps of records, where the first has one, so that a replica rolls where its leader did. */
@@ -355,24 +373,30 @@ export class PartitionLog {
     return firstTimestamp >= 0 ? maxTimestamp - firstTimestamp : this.#files.clock.wallTimeMs() - segment.createdMs;
   }
 
-  /** Begins a new segment, at the log's end unless it should be further. Throws KAFKA_STORAGE_ERROR. */
-  roll(baseOffset: number = this.#logEndOffset): LogSegment {
+  /** Begins a new segment at the log's end, if it may and the last one is not empty. Throws KAFKA_STORAGE_ERROR. */
+  roll(): void {
     this.#ensureUsable();
+    if (this.#segments.active.sizeBytes > 0 && !this.#mustNotRoll()) this.#rollAt(this.#logEndOffset);
+  }
+
+  #rollAt(baseOffset: number): LogSegment {
     if (!this.writeStaged()) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${this.path} could not be written`);
     const old = this.#segments.active;
     if (old.baseOffset === baseOffset) return old;
-    const segment = this.#guarded(() => {
-      if (old.sizeBytes === 0) {
-        this.#segments.remove((each) => each === old);
-        this.#files.removeSegments([old], 0);
-      } else {
+    const segment = this.#files.createSegment(baseOffset, this.#config);
+    const isReplaced = old.sizeBytes === 0;
+    this.#guarded(() => {
+      if (!isReplaced) {
         old.seal();
         old.writeIndexes();
         this.#files.writeSnapshot(this.#producerStates, baseOffset);
       }
-      return this.#files.createSegment(baseOffset, this.#config);
+      this.#segments.remove((each) => isReplaced && each === old);
+      this.#segments.add(segment);
+      if (isReplaced) this.#files.removeSegments([old], 0);
+      segment.markStart();
     });
-    this.#segments.add(segment);
+    if (!isReplaced) this.#recoveryPoint.segmentClosed(old);
     this.#rollJitterMs = this.#drawJitter();
     // Not waited for: until it is done, a crash means that the old segment is scanned too. A failure has been dealt with.
     this.#flushUpTo(this.#logEndOffset).catch(() => undefined);
@@ -416,11 +440,10 @@ export class PartitionLog {
   /** Settles when what is written is as durable as asked. */
   #whenDurable(): Promise<void> {
     // Whether so much is not on the device that `flush.messages` asks for a flush.
-    const isFlushDue = this.#writtenEndOffset - this.#recoveryPoint.offset >= this.#config.flushMessages;
-    const flushed = isFlushDue ? this.flush() : settled;
+    const isFlushDue = this.#writtenEndOffset - this.#recoveryPoint.flushedOffset >= this.#config.flushMessages;
+    if (isFlushDue) return this.flush();
     if (this.#isCheckpointMissing) this.#awaitCheckpoint(this.directory.checkpointSoon());
-    const checkpointing = this.#checkpointing;
-    return checkpointing === undefined ? flushed : Promise.all([flushed, checkpointing]).then(() => undefined);
+    return this.#checkpointing ?? settled;
   }
 
   #awaitCheckpoint(underWay: Promise<void> | undefined): void {
@@ -633,12 +656,14 @@ export class PartitionLog {
   #restartAt(offset: number): void {
     this.#tail.clear();
     const removed = this.#segments.remove(() => true);
-    this.#files.removeSegments(removed, 0);
-    this.#files.removeSnapshots(() => true);
+    const segment = this.#files.createSegment(offset, this.#config);
+    this.#segments.add(segment);
     this.#leaderEpochs.clear();
     this.#producerStates.clear();
-    this.#segments.add(this.#files.createSegment(offset, this.#config));
     this.#wentBackTo(offset);
+    this.#files.removeSegments(removed, 0);
+    this.#files.removeSnapshots(() => true);
+    segment.markStart();
   }
 
   /** Cuts the log off at the offset and makes everything known from it anew. */
@@ -658,14 +683,17 @@ export class PartitionLog {
     this.#setbacks += 1;
     this.#logEndOffset = endOffset;
     this.#writtenEndOffset = endOffset;
-    // A start must not trust what is appended from now on because of what an old checkpoint says.
-    if (this.#recoveryPoint.logWentBackTo(endOffset)) this.#awaitCheckpoint(this.directory.checkpointSoon());
+    // A start must neither trust nor hide what is appended from now on because of what an old checkpoint says.
+    const isLess = this.#recoveryPoint.logWentBackTo(endOffset) || endOffset < this.#logStartOffset;
+    if (isLess) this.#awaitCheckpoint(this.directory.checkpointSoon());
   }
 
   /** Forces everything written so far to the device. Concurrent calls share one fdatasync. Rejects with KAFKA_STORAGE_ERROR. */
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
     this.#lastFlushMs = this.#files.clock.wallTimeMs();
-    return this.#flushUpTo(this.#writtenEndOffset);
+    if (this.#isCheckpointMissing) this.#awaitCheckpoint(this.directory.checkpointSoon());
+    await this.#flushUpTo(this.#writtenEndOffset);
+    await this.#checkpointing;
   }
 
   async #flushUpTo(offset: number): Promise<void> {
@@ -693,18 +721,12 @@ export class PartitionLog {
     const endOffset = this.#logEndOffset;
     const { active } = this.#segments;
     // A snapshot at the end says that nothing has come since a clean start or a roll.
-    const isSettled = this.#files.snapshots.includes(endOffset);
-    if (!isSettled) {
+    if (!this.#files.snapshots.includes(endOffset)) {
       active.seal();
       active.writeIndexes();
     }
-    await this.#recoveryPoint.flushUpTo(endOffset);
-    await this.#leaderEpochs.write();
-    if (isSettled) return;
-    await active.flushIndexes();
-    if (endOffset === this.#logStartOffset) return;
-    this.#files.writeSnapshot(this.#producerStates, endOffset);
-    await this.#files.syncSnapshot(endOffset);
+    if (endOffset > this.#logStartOffset) this.#files.writeSnapshot(this.#producerStates, endOffset);
+    await this.#recoveryPoint.close(endOffset);
   }
 
   /** Lets go of the files, as they are. What this turn has appended is lost, and those who wait are told. */

@@ -2,7 +2,7 @@
 
 import { type Batch, batchAt, batchSizeAt, logOverhead, magicPosition } from '@odradek/protocol';
 import type { BufferPool, OpenFile } from '@odradek/runtime';
-import type { FilePool, PooledFile } from './file-pool.ts';
+import { appendOrNothing, type FilePool, type PooledFile } from './file-pool.ts';
 
 /** Up to this size a read from the page cache costs less than the way to the thread pool and back (5.5 against 41 µs). */
 export const maxSyncReadBytes = 64 * 1024;
@@ -42,14 +42,7 @@ export class RecordsFile {
 
   /** One vectored write. When it throws, the file is as long as before, as far as the disk lets us say so. */
   append(chunks: readonly Uint8Array[], sizeBytes: number): void {
-    const file = this.#file.use();
-    try {
-      file.writeSync(chunks, this.#sizeBytes);
-    } catch (error) {
-      // Part of it may have been written. A full disk still lets a file shrink.
-      file.truncateSync(this.#sizeBytes);
-      throw error;
-    }
+    appendOrNothing(this.#file.use(), chunks, this.#sizeBytes);
     this.#sizeBytes += sizeBytes;
   }
 

@@ -1,8 +1,12 @@
 // How far a log is on the device, and the flushes that bring it further.
 //
-//   recoveryPoint <= writtenEndOffset
-//   before it: records, leader epochs and, but for the active segment, indexes are on the device, so a start after a crash trusts
-//   them; from the segment in which it lies on, everything is scanned
+//   recoveryPoint <= flushedOffset <= writtenEndOffset
+//   before flushedOffset the records are on the device, and what is known of their leader epochs
+//   before recoveryPoint their indexes and producer snapshots are too, so a start after a crash trusts all of it; from the segment
+//   in which it lies on, it scans
+//
+// The active segment's indexes are not forced with every flush, because that segment is scanned in any case: while the log is in
+// use, the recovery point is where the active segment begins at most.
 
 import { RetiredFileError } from './file-pool.ts';
 import type { LeaderEpochs } from './leader-epochs.ts';
@@ -24,53 +28,105 @@ export interface FlushedLog {
 
 export class RecoveryPoint {
   readonly #log: FlushedLog;
-  #offset: number;
+  #flushedOffset: number;
+  /** The segment in which this lies is the first that may not be on the device as it is; the flushed offset but for what was cut off. */
+  #dirtyFromOffset: number;
+  /** Segments that do not grow any more, whose indexes may not be on the device. Ascending. */
+  readonly #unsettled: LogSegment[];
   /** Counts how often the log went back: a flush that began before says nothing about what was appended since. */
-  #setbacks = 0;
+  #setbacks: number;
+  /** As of the last flush: until the next one, what was cut off may come back. */
+  #flushedSetbacks = 0;
+  #isClosed = false;
 
-  constructor(log: FlushedLog, offset: number) {
+  /** What was scanned, from `firstScannedOffset` on, is only known to be in the page cache, and so is what the scan has cut off. */
+  constructor(log: FlushedLog, flushedOffset: number, firstScannedOffset: number) {
+    const { segments } = log;
     this.#log = log;
-    this.#offset = offset;
+    this.#flushedOffset = flushedOffset;
+    this.#dirtyFromOffset = Math.min(flushedOffset, firstScannedOffset);
+    this.#setbacks = firstScannedOffset === Number.MAX_SAFE_INTEGER ? 0 : 1;
+    this.#unsettled = segments.all().filter((each) => each.baseOffset >= firstScannedOffset && each !== segments.active);
   }
 
+  get flushedOffset(): number {
+    return this.#flushedOffset;
+  }
+
+  /** What the checkpoint may say. */
   get offset(): number {
-    return this.#offset;
+    if (this.#isClosed) return this.#flushedOffset;
+    const first = this.#unsettled.find(({ isRetired }) => !isRetired) ?? this.#log.segments.active;
+    return Math.min(this.#flushedOffset, first.baseOffset);
   }
 
-  /** The log was cut off at the offset. True: the recovery point lay beyond it. */
+  /** The log was cut off at the offset. True: checkpoints may say more of it now than is true. */
   logWentBackTo(offset: number): boolean {
     this.#setbacks += 1;
-    const isLower = offset < this.#offset;
-    if (isLower) this.#offset = offset;
+    this.#dirtyFromOffset = Math.min(this.#dirtyFromOffset, offset, this.#log.segments.active.baseOffset);
+    const isLower = offset < this.#flushedOffset;
+    if (isLower) this.#flushedOffset = offset;
     return isLower;
   }
 
-  /** Forces to the device what was written before the offset. Concurrent calls share the work. */
-  async flushUpTo(endOffset: number): Promise<void> {
-    if (endOffset <= this.#offset) return;
-    const setbacks = this.#setbacks;
-    const { segments, leaderEpochs } = this.#log;
-    const from = Math.max(0, segments.floorIndex(this.#offset));
-    const dirty = segments.all().slice(from);
-    await leaderEpochs.write();
-    for (let index = 0; index < dirty.length && dirty[index]!.baseOffset < endOffset; index++) {
-      await this.#flushSegment(dirty[index]!, dirty[index + 1]);
-    }
-    if (setbacks === this.#setbacks && endOffset > this.#offset) this.#offset = endOffset;
+  /** The segment does not grow any more. */
+  segmentClosed(segment: LogSegment): void {
+    this.#unsettled.push(segment);
   }
 
-  async #flushSegment(segment: LogSegment, next: LogSegment | undefined): Promise<void> {
-    if (segment.writtenBytes === 0) return;
-    try {
-      if (next !== undefined) segment.writeIndexes();
-      await forced(segment.flush());
-      if (next === undefined || segment.isRetired) return;
-      await forced(segment.flushIndexes());
-      await forced(this.#log.files.syncSnapshot(next.baseOffset));
-    } catch (error) {
-      // The segment was deleted in the meantime: then it does not matter.
-      if (!(error instanceof RetiredFileError)) throw error;
+  /** Forces to the device what was written before the offset, and what else a start needs of the segments that are closed. */
+  async flushUpTo(endOffset: number): Promise<void> {
+    const setbacks = this.#setbacks;
+    // First of all: a file that comes back beside the one that took its place would be taken for a part of the log.
+    await forced(this.#log.files.syncNames());
+    if (endOffset > this.#flushedOffset || this.#flushedSetbacks < this.#setbacks) await this.#flushRecords(endOffset, setbacks);
+    while (this.#unsettled[0] !== undefined) {
+      const [segment] = this.#unsettled;
+      if (!segment.isRetired) await this.#settle(segment);
+      if (this.#unsettled[0] === segment) this.#unsettled.shift();
     }
+  }
+
+  /** As `flushUpTo`, and the active segment as though it were closed: nothing will be appended any more. */
+  async close(endOffset: number): Promise<void> {
+    await this.flushUpTo(endOffset);
+    const { segments, leaderEpochs, files } = this.#log;
+    // An epoch of which there is no record is assigned again by the next start. Ten thousand idle logs would be forced to the device
+    // for nothing else.
+    if ((leaderEpochs.latest?.startOffset ?? endOffset) < endOffset) await leaderEpochs.write();
+    await forced(segments.active.flushIndexes());
+    await forced(files.syncSnapshot(endOffset));
+    this.#isClosed = true;
+  }
+
+  async #flushRecords(endOffset: number, setbacks: number): Promise<void> {
+    const { segments, leaderEpochs } = this.#log;
+    const dirty = segments.all().slice(Math.max(0, segments.floorIndex(this.#dirtyFromOffset)));
+    await leaderEpochs.write();
+    for (const segment of dirty) {
+      if (segment.baseOffset <= endOffset) await forced(unlessRetired(segment.flush()));
+    }
+    this.#flushedSetbacks = Math.max(this.#flushedSetbacks, setbacks);
+    if (setbacks !== this.#setbacks) return;
+    this.#flushedOffset = Math.max(this.#flushedOffset, endOffset);
+    this.#dirtyFromOffset = this.#flushedOffset;
+  }
+
+  async #settle(segment: LogSegment): Promise<void> {
+    const { segments, files } = this.#log;
+    const next = segments.at(segments.floorIndex(segment.baseOffset) + 1);
+    segment.writeIndexes();
+    await forced(unlessRetired(segment.flushIndexes()));
+    if (next !== undefined) await forced(files.syncSnapshot(next.baseOffset));
+  }
+}
+
+/** The segment may be deleted in the meantime: then it does not matter. */
+async function unlessRetired(flush: Promise<void>): Promise<void> {
+  try {
+    await flush;
+  } catch (error) {
+    if (!(error instanceof RetiredFileError)) throw error;
   }
 }
 
@@ -78,7 +134,6 @@ async function forced(flush: Promise<void>): Promise<void> {
   try {
     await flush;
   } catch (error) {
-    if (error instanceof RetiredFileError) throw error;
     throw new FailedFlushError('A file could not be forced to the device', { cause: error });
   }
 }

@@ -8,7 +8,7 @@
 //                     26  int64  the last stable offset when it ended
 
 import type { OpenFile } from '@odradek/runtime';
-import type { FilePool } from './file-pool.ts';
+import { appendOrNothing, type FilePool } from './file-pool.ts';
 
 export interface AbortedTransaction {
   readonly producerId: number;
@@ -53,7 +53,7 @@ export class TransactionIndex {
     const entries = this.#entries;
     if (entries === undefined || this.#writtenCount === entries.length) return;
     const added = entries.slice(this.#writtenCount).map(encode);
-    this.#withFile((file) => file.writeSync(added, this.#writtenCount * entryBytes));
+    this.#withFile((file) => appendOrNothing(file, added, this.#writtenCount * entryBytes));
     this.#writtenCount = entries.length;
     this.#isSynced = false;
   }
@@ -78,12 +78,17 @@ export class TransactionIndex {
     if (kept.length < this.#writtenCount) {
       this.#withFile((file) => file.truncateSync(kept.length * entryBytes));
       this.#writtenCount = kept.length;
+      this.#isSynced = false;
     }
     this.#entries = kept;
   }
 
+  /** Drops all entries, and what a file has of them. */
   reset(): void {
-    this.#pool.fileSystem.removeSync(this.path);
+    if (this.#pool.fileSystem.statSync(this.path) !== undefined) {
+      this.#withFile((file) => file.truncateSync(0));
+      this.#isSynced = false;
+    }
     this.#entries = [];
     this.#writtenCount = 0;
   }

@@ -141,6 +141,8 @@ export class LogDirectory {
     const path = `${this.path}/${cleanShutdownFile}`;
     if (this.#fileSystem.statSync(path) === undefined) return false;
     this.#fileSystem.removeSync(path);
+    // If a power cut brought it back, nobody would look for the damage.
+    this.#fileSystem.syncDirectorySync(this.path);
     return true;
   }
 

@@ -160,7 +160,6 @@ function checkOffsets(log: PartitionLog, facts: LogFacts): void {
   const key = topicPartitionKey(log.topicPartition);
   const endOffset = checkpointed(facts, 'recovery-point-offset-checkpoint').get(key);
   assert.equal(log.logEndOffset, endOffset, 'log end offset');
-  assert.equal(log.recoveryPoint, endOffset, 'recovery point');
   assert.equal(log.highWatermark, checkpointed(facts, 'replication-offset-checkpoint').get(key), 'high watermark');
   assert.equal(log.logStartOffset, startOf(log, facts), 'log start offset');
   assert.equal(log.topicId, /topic_id: (\S+)/.exec(facts.textFiles[`${key}/partition.metadata`] ?? '')?.[1], 'topic id');

@@ -1,0 +1,237 @@
+// What the cleaner leaves of one batch.
+//
+//   records   the last of each key; tombstones until the batch's delete horizon; nothing of an aborted transaction; what lies beyond
+//             the part of the log that the map has seen, as it is; without a key nothing
+//   batch     as it is where all its records stay; written anew with those that stay, in its own compression, with its offsets and
+//             sequences; a header without records where it tells the last sequence or epoch of a producer, or where the log ends;
+//             else nothing
+//
+// The first cleaning that meets a tombstone, or the marker of a transaction of which nothing is left, writes the time from which it
+// may go into the batch: the delete horizon, `delete.retention.ms` from now, in the place of the base timestamp.
+
+import {
+  type Batch,
+  buildEmptyBatch,
+  buildLegacyBatch,
+  buildRecordBatch,
+  type LegacyBatch,
+  type LogRecord,
+  noTimestamp,
+  RecordBatch,
+} from '@odradek/protocol';
+import type { CleanedTransactions } from './cleaned-transactions.ts';
+
+/** The last thing that an active producer left in the log. */
+export interface LastOfProducer {
+  /** Of its last batch with records; -1: only a marker is known. */
+  readonly lastDataOffset: number;
+  readonly producerEpoch: number;
+}
+
+/** Where a key was seen last, and how far the log has been looked at. */
+export interface SeenKeys {
+  readonly latestOffset: number;
+  get(bytes: Uint8Array, start: number, end: number): number;
+}
+
+export interface BatchFilterOptions {
+  readonly keys: SeenKeys;
+  readonly transactions: CleanedTransactions;
+  readonly lastOfProducers: ReadonlyMap<number, LastOfProducer>;
+  readonly highWatermark: number;
+  readonly nowMs: number;
+  readonly deleteRetentionMs: number;
+  readonly maxDecompressedBytes: number;
+}
+
+/** What is left of a batch, and what the log needs to know of it. */
+export interface RetainedBatch {
+  readonly bytes: Buffer;
+  readonly lastOffset: number;
+  readonly maxTimestamp: number;
+  readonly recordCount: number;
+}
+
+export class BatchFilter {
+  /** In the old formats tombstones go by the age of their segment. */
+  keepsLegacyTombstones = true;
+  readonly #options: BatchFilterOptions;
+  recordsRead = 0;
+  recordsRetained = 0;
+  keylessRecords = 0;
+
+  constructor(options: BatchFilterOptions) {
+    this.#options = options;
+  }
+
+  /** undefined: nothing is left. */
+  filter(batch: Batch): RetainedBatch | undefined {
+    return batch instanceof RecordBatch ? this.#filter(batch) : this.#filterLegacy(batch);
+  }
+
+  #filter(batch: RecordBatch): RetainedBatch | undefined {
+    const { transactions, nowMs, deleteRetentionMs } = this.#options;
+    const { isControl } = batch;
+    const isOfNothing = isControl ? transactions.isMarkerOfNothing(batch) : transactions.isAborted(batch);
+    const { deleteHorizonMs } = batch;
+    const isPastHorizon = deleteHorizonMs !== null && deleteHorizonMs <= nowMs;
+    const areRecordsDropped = isOfNothing && (!isControl || isPastHorizon);
+    if (areRecordsDropped) {
+      this.recordsRead += batch.recordCount;
+      return this.#emptied(batch);
+    }
+    const kept = isControl ? everyRecord(batch) : this.#choose(batch, !isPastHorizon);
+    this.recordsRead += batch.recordCount;
+    this.recordsRetained += kept.count;
+    if (kept.count === 0) return this.#emptied(batch);
+    const getsHorizon = deleteHorizonMs === null && (kept.hasTombstones || (isControl && isOfNothing));
+    if (kept.count === batch.recordCount && !getsHorizon) return retained(batch, batch.bytes(), kept.count);
+    const horizonMs = getsHorizon ? nowMs + deleteRetentionMs : deleteHorizonMs;
+    return rewritten(batch, kept, horizonMs, this.#options.maxDecompressedBytes);
+  }
+
+  /** Which records stay. */
+  #choose(batch: RecordBatch, keepsTombstones: boolean): KeptRecords {
+    const { keys, maxDecompressedBytes } = this.#options;
+    const { recordCount, baseOffset } = batch;
+    const chosen = new Uint8Array(recordCount);
+    const reader = batch.scan(maxDecompressedBytes);
+    let count = 0;
+    let hasTombstones = false;
+    for (let index = 0; index < recordCount; index++) {
+      reader.advance();
+      const hasValue = reader.valueSize >= 0;
+      const offset = baseOffset + reader.offsetDelta;
+      if (offset <= keys.latestOffset) {
+        if (reader.keySize < 0) {
+          this.keylessRecords += 1;
+          continue;
+        }
+        if (!hasValue && !keepsTombstones) continue;
+        if (keys.get(reader.buffer, reader.keyStart, reader.keyStart + reader.keySize) > offset) continue;
+      }
+      chosen[index] = 1;
+      count += 1;
+      if (!hasValue) hasTombstones = true;
+    }
+    return { chosen, count, hasTombstones };
+  }
+
+  /** The header alone, where it is needed. */
+  #emptied(batch: RecordBatch): RetainedBatch | undefined {
+    return this.#isHeaderNeeded(batch) ? retained(batch, headerOf(batch), 0) : undefined;
+  }
+
+  #isHeaderNeeded(batch: RecordBatch): boolean {
+    const { lastOfProducers, highWatermark } = this.#options;
+    if (batch.nextOffset === highWatermark) return true;
+    const last = batch.hasProducerId ? lastOfProducers.get(batch.producerId) : undefined;
+    if (last === undefined) return false;
+    if (last.lastDataOffset >= 0) return batch.lastOffset === last.lastDataOffset;
+    return batch.isControl && batch.producerEpoch === last.producerEpoch;
+  }
+
+  #filterLegacy(batch: LegacyBatch): RetainedBatch | undefined {
+    const { keys, maxDecompressedBytes } = this.#options;
+    const kept: LogRecord[] = [];
+    let count = 0;
+    for (const record of batch.records(maxDecompressedBytes)) {
+      count += 1;
+      if (this.#keepsLegacy(record, keys)) kept.push(record);
+    }
+    this.recordsRead += count;
+    this.recordsRetained += kept.length;
+    const [first] = kept;
+    if (first === undefined) return undefined;
+    const { magic, maxTimestamp, compression, timestampType } = batch;
+    if (kept.length === count) return retained(batch, batch.bytes(), count);
+    const isAppendTime = timestampType === 'LogAppendTime';
+    const bytes = buildLegacyBatch(
+      {
+        magic,
+        baseOffset: first.offset,
+        compression,
+        timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime',
+        logAppendTime: isAppendTime ? maxTimestamp : undefined,
+      },
+      kept,
+    );
+    return {
+      bytes,
+      lastOffset: kept.at(-1)?.offset ?? batch.lastOffset,
+      maxTimestamp: kept.reduce((max, { timestamp }) => Math.max(max, timestamp), noTimestamp),
+      recordCount: kept.length,
+    };
+  }
+
+  #keepsLegacy({ key, value, offset }: LogRecord, keys: SeenKeys): boolean {
+    if (offset > keys.latestOffset) return true;
+    if (key === null) {
+      this.keylessRecords += 1;
+      return false;
+    }
+    return (value !== null || this.keepsLegacyTombstones) && keys.get(key, 0, key.length) <= offset;
+  }
+}
+
+interface KeptRecords {
+  /** 1 for each record that stays, by its index; undefined: all stay. */
+  readonly chosen: Uint8Array | undefined;
+  readonly count: number;
+  readonly hasTombstones: boolean;
+}
+
+/** A control record has a value always. */
+function everyRecord(batch: RecordBatch): KeptRecords {
+  return { chosen: undefined, count: batch.recordCount, hasTombstones: false };
+}
+
+function retained(batch: Batch, bytes: Buffer, recordCount: number): RetainedBatch {
+  return { bytes, lastOffset: batch.lastOffset, maxTimestamp: batch.maxTimestamp, recordCount };
+}
+
+/** The batch with the records that stay. Its first and last offset remain, and with them the producer's last sequence. */
+function rewritten(batch: RecordBatch, kept: KeptRecords, deleteHorizonMs: number | null, maxDecompressedBytes: number): RetainedBatch {
+  const { timestampType, maxTimestamp, lastOffset } = batch;
+  const isAppendTime = timestampType === 'LogAppendTime';
+  const records: LogRecord[] = [];
+  let index = 0;
+  for (const record of batch.records(maxDecompressedBytes)) {
+    if (kept.chosen === undefined || kept.chosen[index] === 1) records.push(record);
+    index += 1;
+  }
+  const bytes = buildRecordBatch(
+    {
+      baseOffset: batch.baseOffset,
+      lastOffset,
+      compression: batch.compression,
+      timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime',
+      logAppendTime: isAppendTime ? maxTimestamp : undefined,
+      partitionLeaderEpoch: batch.partitionLeaderEpoch,
+      producerId: batch.producerId,
+      producerEpoch: batch.producerEpoch,
+      baseSequence: batch.baseSequence,
+      isTransactional: batch.isTransactional,
+      isControl: batch.isControl,
+      deleteHorizonMs,
+    },
+    records,
+  );
+  return { bytes, lastOffset, maxTimestamp: new RecordBatch(bytes).maxTimestamp, recordCount: records.length };
+}
+
+function headerOf(batch: RecordBatch): Buffer {
+  const { timestampType } = batch;
+  return buildEmptyBatch({
+    baseOffset: batch.baseOffset,
+    lastOffset: batch.lastOffset,
+    maxTimestamp: batch.maxTimestamp,
+    timestampType: timestampType === 'LogAppendTime' ? 'LogAppendTime' : 'CreateTime',
+    partitionLeaderEpoch: batch.partitionLeaderEpoch,
+    producerId: batch.producerId,
+    producerEpoch: batch.producerEpoch,
+    baseSequence: batch.baseSequence,
+    isTransactional: batch.isTransactional,
+    isControl: batch.isControl,
+  });
+}
