@@ -39,6 +39,8 @@ export interface FileSystem {
   listSync(path: string): string[];
   /** undefined when there is nothing at the path. */
   statSync(path: string): FileStat | undefined;
+  /** Says when the file was last changed. */
+  setModifiedSync(path: string, modifiedMs: number): void;
   readFileSync(path: string): Buffer;
   /** Replaces the file whole and durably: written beside it as `NAME.tmp`, forced to the device, renamed, directory forced. */
   replaceFileSync(path: string, content: string | Uint8Array): void;

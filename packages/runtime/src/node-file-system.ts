@@ -18,6 +18,7 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  utimesSync,
   writevSync,
 } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
@@ -44,6 +45,12 @@ export class NodeFileSystem implements FileSystem {
     }
     const isDirectory = stat.isDirectory();
     return { isDirectory, size: isDirectory ? 0 : stat.size, modifiedMs: Math.floor(stat.mtimeMs) };
+  }
+
+  setModifiedSync(path: string, modifiedMs: number): void {
+    // Seconds with a fraction: half a millisecond more, so that what is read back is not rounded down to the one before.
+    const seconds = (modifiedMs + 0.5) / 1000;
+    utimesSync(path, seconds, seconds);
   }
 
   readFileSync(path: string): Buffer {

@@ -100,6 +100,10 @@ export function fileSystemContract(name: string, create: () => FileSystemUnderTe
       const { modifiedMs, ...file } = fileSystem.statSync(`${directory}/a`)!;
       assert.deepEqual(file, { isDirectory: false, size: 4 });
       assert.ok(Number.isInteger(modifiedMs));
+      for (const each of [1_700_000_000_001, 1_700_000_000_999]) {
+        fileSystem.setModifiedSync(`${directory}/a`, each);
+        assert.equal(fileSystem.statSync(`${directory}/a`)?.modifiedMs, each);
+      }
       assert.deepEqual({ ...fileSystem.statSync(`${directory}/b`), modifiedMs: 0 }, { isDirectory: true, size: 0, modifiedMs: 0 });
       assert.equal(fileSystem.statSync(`${directory}/absent`), undefined);
       assert.equal(fileSystem.statSync(`${directory}/absent/below`), undefined);

@@ -107,6 +107,12 @@ export class SimulatedDisk implements FileSystem {
         };
   }
 
+  setModifiedSync(path: string, modifiedMs: number): void {
+    this.#checkFault('write', path);
+    this.#checkWritable('utime', path);
+    this.#file(path, 'utime').modifiedMs = modifiedMs;
+  }
+
   readFileSync(path: string): Buffer {
     this.#checkFault('open', path);
     this.#checkFault('read', path);

@@ -116,6 +116,11 @@ export class RecordReader {
     if (this.position < this.end) throw new InvalidRecordError('The batch holds more bytes than the records that it declares');
   }
 
+  /** Where the key stands in `buffer`, `keySize` bytes long. */
+  get keyStart(): number {
+    return this.#keyStart;
+  }
+
   key(): Buffer | null {
     return this.keySize < 0 ? null : this.buffer.subarray(this.#keyStart, this.#keyStart + this.keySize);
   }

@@ -12,7 +12,7 @@ import { TimeIndex, type TimestampOffset } from './time-index.ts';
 import { TransactionIndex } from './transaction-index.ts';
 
 /** The largest distance of an offset from the segment's base that its indexes can hold. */
-const maxRelativeOffset = 0x7fffffff;
+export const maxRelativeOffset = 0x7fffffff;
 
 export interface SegmentOptions {
   readonly baseOffset: number;
@@ -22,6 +22,8 @@ export interface SegmentOptions {
   readonly isNew: boolean;
   readonly sizeBytes: number;
   readonly createdMs: number;
+  /** What the names of its files end in as long as it is not a part of the log: `.cleaned`. */
+  readonly pending?: string;
 }
 
 export class LogSegment {
@@ -44,15 +46,15 @@ export class LogSegment {
   #lastRead: OffsetPosition | undefined;
 
   constructor(pool: FilePool, directory: string, options: SegmentOptions) {
-    const { baseOffset, isNew, maxIndexBytes: maxBytes } = options;
+    const { baseOffset, isNew, maxIndexBytes: maxBytes, pending = '' } = options;
     const path = `${directory}/${segmentFileName(baseOffset, '')}`;
     this.baseOffset = baseOffset;
     this.createdMs = options.createdMs;
     this.indexIntervalBytes = options.indexIntervalBytes;
-    this.records = new RecordsFile(pool, path + suffix.records, options.sizeBytes);
-    this.offsetIndex = new OffsetIndex(pool, path + suffix.offsetIndex, { baseOffset, maxBytes, isNew });
-    this.timeIndex = new TimeIndex(pool, path + suffix.timeIndex, { baseOffset, maxBytes, isNew });
-    this.transactionIndex = new TransactionIndex(pool, path + suffix.transactionIndex, isNew);
+    this.records = new RecordsFile(pool, path + suffix.records + pending, options.sizeBytes);
+    this.offsetIndex = new OffsetIndex(pool, path + suffix.offsetIndex + pending, { baseOffset, maxBytes, isNew });
+    this.timeIndex = new TimeIndex(pool, path + suffix.timeIndex + pending, { baseOffset, maxBytes, isNew });
+    this.transactionIndex = new TransactionIndex(pool, path + suffix.transactionIndex + pending, isNew);
     if (isNew) this.#maxTimestamp = { timestamp: noTimestamp, offset: baseOffset };
   }
 
@@ -81,8 +83,9 @@ export class LogSegment {
     return this.#firstTimestamp;
   }
 
-  canHold(lastOffset: number): boolean {
-    return lastOffset - this.baseOffset <= maxRelativeOffset;
+  /** Whether positions and relative offsets, which are int32, can express it. */
+  canHold(sizeBytes: number, lastOffset: number): boolean {
+    return lastOffset - this.baseOffset <= maxRelativeOffset && this.sizeBytes + sizeBytes <= maxRelativeOffset;
   }
 
   get areIndexesFull(): boolean {
@@ -220,7 +223,7 @@ export class LogSegment {
     for (const batch of this.#wholeBatches(maxMessageBytes)) {
       // What stands in the wrong place is no batch of this segment, though its bytes are whole.
       const firstOffset = batch instanceof RecordBatch ? batch.baseOffset : batch.lastOffset;
-      if (firstOffset < nextOffset || !this.canHold(batch.lastOffset)) break;
+      if (firstOffset < nextOffset || !this.canHold(0, batch.lastOffset)) break;
       visit(batch);
       this.recordAppended(valid, batch.sizeInBytes, batch.lastOffset, batch.maxTimestamp);
       valid += batch.sizeInBytes;
