@@ -1,18 +1,13 @@
 // The public face of @odradek/storage.
 
+export type { AppendInfo, AppendOptions } from './log/append-info.ts';
 export { type AppendOrigin, InvalidRecordsError, type RecordError } from './log/append-validator.ts';
 export type { EpochEnd } from './log/leader-epochs.ts';
 export { defaultLogConfig, type LogConfig } from './log/log-config.ts';
 export type { FetchedRecords, ReadOptions } from './log/log-reads.ts';
-export type {
-  ActiveProducer,
-  AppendInfo,
-  AppendOptions,
-  PartitionLog,
-  TimestampedOffset,
-} from './log/partition-log.ts';
+export type { PartitionLog, TimestampedOffset } from './log/partition-log.ts';
 export { decodeSnapshot } from './log/producer-snapshot.ts';
-export type { BatchMetadata, ProducerState } from './log/producer-states.ts';
+export type { ActiveProducer, BatchMetadata, ProducerState } from './log/producer-states.ts';
 export { parseTopicPartition, type TopicPartition, topicPartitionKey } from './log/topic-partition.ts';
 export { InvalidLogDirectoryError, type LogDirectory } from './manager/log-directory.ts';
 export type { MaintenanceIntervals } from './manager/log-maintenance.ts';

@@ -191,7 +191,12 @@ function retained(batch: Batch, bytes: Buffer, recordCount: number): RetainedBat
 }
 
 /** The batch with the records that stay. Its first and last offset remain, and with them the producer's last sequence. */
-function rewritten(batch: RecordBatch, kept: KeptRecords, deleteHorizonMs: number | null, maxDecompressedBytes: number): RetainedBatch {
+function rewritten(
+  batch: RecordBatch,
+  kept: KeptRecords,
+  deleteHorizonMs: number | null,
+  maxDecompressedBytes: number,
+): RetainedBatch {
   const { timestampType, maxTimestamp, lastOffset } = batch;
   const isAppendTime = timestampType === 'LogAppendTime';
   const records: LogRecord[] = [];

@@ -11,7 +11,9 @@ test('a digest is the MD5 of the key, whatever its length and place', () => {
   for (let length = 0; length < 200; length++) {
     const bytes = random.bytes(length + 7);
     digest.of(bytes, 3, 3 + length);
-    const expected = createHash('md5').update(bytes.subarray(3, 3 + length)).digest('hex');
+    const expected = createHash('md5')
+      .update(bytes.subarray(3, 3 + length))
+      .digest('hex');
     assert.equal(Buffer.from(digest.words.buffer).toString('hex'), expected, `${length} bytes`);
   }
 });

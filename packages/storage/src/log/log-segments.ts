@@ -49,16 +49,20 @@ export class LogSegments {
     return this.#segments[index];
   }
 
-  /** Where a segment ends: where the next begins, or `logEndOffset` for the active one. */
-  endOffset(index: number, logEndOffset: number): number {
-    return this.#segments[index + 1]?.baseOffset ?? logEndOffset;
-  }
-
   /** Takes out the segments for which this holds and answers them. */
   remove(isRemoved: (segment: LogSegment) => boolean): LogSegment[] {
     const removed = this.#segments.filter(isRemoved);
     if (removed.length > 0) this.#segments = this.#segments.filter((segment) => !removed.includes(segment));
     return removed;
+  }
+
+  /** Takes out segments from the front as long as this holds, but never the active one. A segment ends where the next begins. */
+  removeWhile(isRemoved: (segment: LogSegment, endOffset: number) => boolean): LogSegment[] {
+    const all = this.#segments;
+    let count = 0;
+    while (count < all.length - 1 && isRemoved(all[count]!, all[count + 1]!.baseOffset)) count += 1;
+    this.#segments = all.slice(count);
+    return all.slice(0, count);
   }
 
   get sizeBytes(): number {

@@ -9,57 +9,24 @@
 
 import { type Batch, errorCodes, iterateBatches, ProtocolError, RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
+import type { AppendInfo, AppendOptions } from './append-info.ts';
 import { type AppendOrigin, validateForAppend } from './append-validator.ts';
-import { isDiskFault, isDiskFull } from './disk-fault.ts';
-import { RetiredFileError } from './file-pool.ts';
+import { CheckpointBarrier } from './checkpoint-barrier.ts';
 import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
 import type { LogConfig } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
 import { type FetchedRecords, type ReadOptions, readLog } from './log-reads.ts';
-import type { LogSegment } from './log-segment.ts';
+import { type LogSegment, maxRelativeOffset } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
 import { markerOf, replayIndexed } from './producer-replay.ts';
-import type { BatchMetadata, ProducerStates } from './producer-states.ts';
-import { FailedFlushError, RecoveryPoint } from './recovery-point.ts';
+import type { ActiveProducer, BatchMetadata, ProducerStates } from './producer-states.ts';
+import { RecoveryPoint } from './recovery-point.ts';
+import { ensureUsable, storageFailure } from './storage-failure.ts';
 import { LogTail } from './tail-cache.ts';
 import { firstRecordSince, type RecordTime, recordOfMaxTimestamp } from './timestamp-search.ts';
 import type { TopicPartition } from './topic-partition.ts';
 
-export interface AppendOptions {
-  readonly leaderEpoch: number;
-  readonly origin: AppendOrigin;
-}
-
-export interface AppendInfo {
-  readonly firstOffset: number;
-  readonly lastOffset: number;
-  /** ms; -1 where the records keep their own times. */
-  readonly logAppendTime: number;
-  readonly logStartOffset: number;
-  readonly maxTimestamp: number;
-  /** The batch had been appended before; these are the offsets that it got then. */
-  readonly isDuplicate: boolean;
-  readonly sizeBytes: number;
-  /**
-   * Settles when the bytes are in the file, and on the device where `flush.messages` asks for it; from then on the log does not refer
-   * to the bytes that it was given. Rejects with KAFKA_STORAGE_ERROR.
-   */
-  readonly written: Promise<void>;
-}
-
-export interface ActiveProducer {
-  readonly producerId: number;
-  readonly producerEpoch: number;
-  readonly lastSequence: number;
-  readonly lastTimestamp: number;
-  readonly coordinatorEpoch: number;
-  /** -1: no transaction is open. */
-  readonly currentTxnStartOffset: number;
-}
-
-export interface TimestampedOffset {
-  readonly timestamp: number;
-  readonly offset: number;
+export interface TimestampedOffset extends RecordTime {
   /** -1 where it is not known. */
   readonly leaderEpoch: number;
 }
@@ -79,12 +46,6 @@ export interface OpenedLog {
 
 const settled = Promise.resolve();
 
-/** Positions in a segment are int32. */
-const largestSegmentBytes = 0x7fffffff;
-
-/** How long after a read up to the end the tail is kept: a consumer that keeps up asks again within its longest wait. */
-const tailWantedForMs = 10_000;
-
 export class PartitionLog {
   readonly topicPartition: TopicPartition;
   readonly topicId: string;
@@ -102,12 +63,8 @@ export class PartitionLog {
   readonly #recoveryPoint: RecoveryPoint;
   /** The batches of this turn, for the tail; and who waits for them. */
   #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number }[] = [];
-  /** Until when, on the monotonic clock, what is appended is kept in memory: as long as somebody has lately read up to the end. */
-  #tailWantedUntilMs = 0;
   #writing: PromiseWithResolvers<void> | undefined;
-  /** Who waits for a write is told of it after this: the checkpoints on disk must not contradict what the log has become. */
-  #checkpointing: Promise<void> | undefined;
-  #isCheckpointMissing = false;
+  readonly #barrier: CheckpointBarrier;
   /** Counts how often the log went back, for readers that have waited. */
   #setbacks = 0;
   #isClosed = false;
@@ -137,9 +94,7 @@ export class PartitionLog {
     this.#highWatermark = Math.min(Math.max(opened.highWatermark, opened.logStartOffset), opened.logEndOffset);
     this.#producerStates.highWatermarkMoved(this.#highWatermark);
     this.#tail = new LogTail(files.tailBudget);
-    this.#isCheckpointMissing = opened.recoveryPoint > opened.logEndOffset;
-    // A log of that name may have been deleted a moment ago.
-    this.#awaitCheckpoint(this.directory.checkpointUnderWay);
+    this.#barrier = new CheckpointBarrier(this.directory, opened.recoveryPoint > opened.logEndOffset);
     this.#rollJitterMs = this.#drawJitter();
     this.#lastFlushMs = files.clock.wallTimeMs();
   }
@@ -200,11 +155,11 @@ export class PartitionLog {
 
   /** Somebody has read up to the end: what is appended next is likely to be asked for soon. */
   wantTail(): void {
-    this.#tailWantedUntilMs = this.#files.clock.monotonicMs() + tailWantedForMs;
+    this.#tail.want(this.#files.clock.monotonicMs());
   }
 
-  #isTailWanted(): boolean {
-    return this.#tailWantedUntilMs > 0 && this.#files.clock.monotonicMs() < this.#tailWantedUntilMs;
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** Changes when the log was cut off. */
@@ -228,7 +183,7 @@ export class PartitionLog {
    * `validateForAppend` and `ProducerStates.check`; KAFKA_STORAGE_ERROR when the disk failed.
    */
   appendAsLeader(records: Buffer, options: AppendOptions): AppendInfo {
-    this.#ensureUsable();
+    ensureUsable(this);
     const nowMs = this.#files.clock.wallTimeMs();
     const validated = validateForAppend(records, {
       config: this.#config,
@@ -254,7 +209,7 @@ export class PartitionLog {
    * KAFKA_STORAGE_ERROR, or Error when they do not follow what is there; those before the one at fault may have been appended.
    */
   appendAsFollower(records: Buffer): AppendInfo {
-    this.#ensureUsable();
+    ensureUsable(this);
     let firstOffset = -1;
     let maxTimestamp = -1;
     let sizeBytes = 0;
@@ -279,7 +234,7 @@ export class PartitionLog {
     if (!isEmpty || lastOffset < this.#logEndOffset) {
       throw new Error(`${this.path}: the leader's batch ${baseOffset} lies before the log's end ${this.#logEndOffset}`);
     }
-    this.#guarded(() => this.#restartAt(baseOffset));
+    this.#guarded(() => this.#restartAt(baseOffset, this.#logStartOffset));
   }
 
   #appended(
@@ -345,26 +300,18 @@ export class PartitionLog {
   #segmentFor(sizeBytes: number, baseOffset: number, lastOffset: number, maxTimestamp: number): LogSegment {
     const { active } = this.#segments;
     const { segmentBytes, segmentMs } = this.#config;
-    const isFull = this.#guarded(
-      () =>
-        active.sizeBytes > segmentBytes - sizeBytes ||
-        (active.sizeBytes > 0 && this.#segmentAgeMs(active, maxTimestamp) > segmentMs - this.#rollJitterMs) ||
-        active.areIndexesFull ||
-        !active.canHold(lastOffset),
-    );
-    const isPossible = active.canHold(lastOffset) && active.sizeBytes + sizeBytes <= largestSegmentBytes;
-    if (isPossible && (!isFull || active.sizeBytes === 0 || this.#mustNotRoll())) return active;
+    if (active.canHold(sizeBytes, lastOffset)) {
+      if (active.sizeBytes === 0 || this.#barrier.isUp) return active;
+      const isFull = this.#guarded(
+        () =>
+          active.sizeBytes > segmentBytes - sizeBytes ||
+          this.#segmentAgeMs(active, maxTimestamp) > segmentMs - this.#rollJitterMs ||
+          active.areIndexesFull,
+      );
+      if (!isFull) return active;
+    }
     // The leader's log may have a gap that is too wide for a segment; then the new one begins behind it.
-    const isGapTooWide = lastOffset - this.#logEndOffset > largestSegmentBytes;
-    return this.#rollAt(isGapTooWide ? baseOffset : this.#logEndOffset);
-  }
-
-  /**
-   * While an old checkpoint may say that more is on the device than there is, a start after a crash scans the last segment at least.
-   * So what is appended meanwhile stays in it.
-   */
-  #mustNotRoll(): boolean {
-    return this.#checkpointing !== undefined || this.#isCheckpointMissing;
+    return this.#rollAt(lastOffset - this.#logEndOffset > maxRelativeOffset ? baseOffset : this.#logEndOffset);
   }
 
   /** By the timestamps of records, where the first has one, so that a replica rolls where its leader did. */
@@ -375,8 +322,8 @@ export class PartitionLog {
 
   /** Begins a new segment at the log's end, if it may and the last one is not empty. Throws KAFKA_STORAGE_ERROR. */
   roll(): void {
-    this.#ensureUsable();
-    if (this.#segments.active.sizeBytes > 0 && !this.#mustNotRoll()) this.#rollAt(this.#logEndOffset);
+    ensureUsable(this);
+    if (this.#segments.active.sizeBytes > 0 && !this.#barrier.isUp) this.#rollAt(this.#logEndOffset);
   }
 
   #rollAt(baseOffset: number): LogSegment {
@@ -427,7 +374,8 @@ export class PartitionLog {
     }
     this.#writing = undefined;
     this.#staged = [];
-    if (this.#isTailWanted()) for (const { bytes, baseOffset, nextOffset } of staged) this.#tail.add(bytes, baseOffset, nextOffset);
+    if (this.#tail.isWanted(this.#files.clock.monotonicMs()))
+      for (const { bytes, baseOffset, nextOffset } of staged) this.#tail.add(bytes, baseOffset, nextOffset);
     else this.#tail.clear();
     this.#writtenEndOffset = this.#logEndOffset;
     if (writing === undefined) return true;
@@ -442,24 +390,11 @@ export class PartitionLog {
     // Whether so much is not on the device that `flush.messages` asks for a flush.
     const isFlushDue = this.#writtenEndOffset - this.#recoveryPoint.flushedOffset >= this.#config.flushMessages;
     if (isFlushDue) return this.flush();
-    if (this.#isCheckpointMissing) this.#awaitCheckpoint(this.directory.checkpointSoon());
-    return this.#checkpointing ?? settled;
-  }
-
-  #awaitCheckpoint(underWay: Promise<void> | undefined): void {
-    if (underWay === undefined) return;
-    this.#isCheckpointMissing = false;
-    const checkpointing = underWay
-      .catch((error: unknown) => {
-        this.#isCheckpointMissing = true;
-        throw this.#failureOf(error, 'has no checkpoint that fits it');
-      })
-      .finally(() => {
-        if (this.#checkpointing === checkpointing) this.#checkpointing = undefined;
-      });
-    // Perhaps nobody appends, and then nobody waits.
-    checkpointing.catch(() => undefined);
-    this.#checkpointing = checkpointing;
+    const passed = this.#barrier.passed();
+    if (passed === undefined) return settled;
+    return passed.catch((error: unknown) => {
+      throw storageFailure(this, error, 'has no checkpoint that fits it');
+    });
   }
 
   /**
@@ -471,7 +406,7 @@ export class PartitionLog {
     this.#writing = undefined;
     this.#staged = [];
     this.#segments.active.dropStaged();
-    const failure = this.#failureOf(error, 'cannot be written');
+    const failure = storageFailure(this, error, 'cannot be written');
     if (this.directory.isOnline) {
       try {
         this.#rebuildAt(this.#writtenEndOffset);
@@ -484,29 +419,11 @@ export class PartitionLog {
     return failure;
   }
 
-  /** What callers are told of an error. A fault of the disk takes the directory offline; a bug stays what it is. */
-  #failureOf(error: unknown, what: string): Error {
-    if (error instanceof ProtocolError) return error;
-    if (this.#isClosed || error instanceof RetiredFileError) {
-      return new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${this.path} is closed`, { cause: error });
-    }
-    if (error instanceof FailedFlushError || isDiskFault(error)) this.directory.fail(error);
-    else if (!isDiskFull(error)) return error instanceof Error ? error : new Error(String(error));
-    return new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${this.path} ${what}: ${messageOf(error)}`, { cause: error });
-  }
-
   #guarded<T>(action: () => T): T {
     try {
       return action();
     } catch (error) {
-      throw this.#failureOf(error, 'has a fault');
-    }
-  }
-
-  #ensureUsable(): void {
-    if (this.#isClosed) throw new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${this.path} is closed`);
-    if (!this.directory.isOnline) {
-      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log directory ${this.directory.path} is offline`);
+      throw storageFailure(this, error, 'has a fault');
     }
   }
 
@@ -515,11 +432,11 @@ export class PartitionLog {
    * or KAFKA_STORAGE_ERROR.
    */
   read(fetchOffset: number, options: ReadOptions): FetchedRecords | Promise<FetchedRecords> {
-    this.#ensureUsable();
+    ensureUsable(this);
     const read = this.#guarded(() => readLog(this, fetchOffset, options));
     if (!(read instanceof Promise)) return read;
     return read.catch((error: unknown) => {
-      throw this.#failureOf(error, 'cannot be read');
+      throw storageFailure(this, error, 'cannot be read');
     });
   }
 
@@ -534,7 +451,7 @@ export class PartitionLog {
   }
 
   #search(find: (segments: readonly LogSegment[]) => RecordTime | undefined): TimestampedOffset | undefined {
-    this.#ensureUsable();
+    ensureUsable(this);
     this.writeStaged();
     const found = this.#guarded(() => find(this.#segments.all()));
     return found === undefined
@@ -569,14 +486,7 @@ export class PartitionLog {
   }
 
   activeProducers(): ActiveProducer[] {
-    return [...this.#producerStates.states()].map((state) => ({
-      producerId: state.producerId,
-      producerEpoch: state.producerEpoch,
-      lastSequence: state.batches.at(-1)?.lastSequence ?? -1,
-      lastTimestamp: state.lastTimestamp,
-      coordinatorEpoch: state.coordinatorEpoch,
-      currentTxnStartOffset: state.transactionFirstOffset ?? -1,
-    }));
+    return this.#producerStates.active();
   }
 
   removeExpiredProducers(): void {
@@ -587,7 +497,7 @@ export class PartitionLog {
 
   /** Records before the offset are gone for readers at once; segments that lie wholly before it are deleted. */
   deleteRecordsBefore(offset: number): void {
-    this.#ensureUsable();
+    ensureUsable(this);
     if (offset > this.#highWatermark) {
       throw new ProtocolError(errorCodes.OFFSET_OUT_OF_RANGE, `${offset} lies beyond the high watermark ${this.#highWatermark}`);
     }
@@ -602,7 +512,7 @@ export class PartitionLog {
    * with what is left.
    */
   deleteOldSegments(mustDelete: (segment: LogSegment, endOffset: number) => boolean): number {
-    this.#ensureUsable();
+    ensureUsable(this);
     const deleted = this.#deleteSegments(
       (segment, endOffset) => endOffset <= this.#highWatermark && mustDelete(segment, endOffset),
     );
@@ -614,18 +524,14 @@ export class PartitionLog {
   }
 
   #deleteSegments(mustDelete: (segment: LogSegment, endOffset: number) => boolean): number {
-    const all = this.#segments.all();
-    let count = 0;
-    while (count < all.length - 1 && mustDelete(all[count]!, this.#segments.endOffset(count, this.#logEndOffset))) count += 1;
-    if (count === 0) return 0;
-    const doomed = new Set(all.slice(0, count));
-    const removed = this.#segments.remove((segment) => doomed.has(segment));
+    const removed = this.#segments.removeWhile((segment, endOffset) => mustDelete(segment, endOffset));
+    if (removed.length === 0) return 0;
     const { baseOffset: firstOffset } = this.#segments.first;
     this.#guarded(() => {
       this.#files.removeSegments(removed, this.#config.fileDeleteDelayMs);
       this.#files.removeSnapshots((offset) => offset < firstOffset);
     });
-    return count;
+    return removed.length;
   }
 
   /**
@@ -633,11 +539,11 @@ export class PartitionLog {
    * goes whole.
    */
   truncateTo(offset: number): void {
-    this.#ensureUsable();
+    ensureUsable(this);
     this.writeStaged();
     if (offset >= this.#logEndOffset) return;
     this.#guarded(() => {
-      if (offset <= this.#segments.first.baseOffset) this.#restartAt(offset);
+      if (offset <= this.#segments.first.baseOffset) this.#restartAt(offset, offset);
       else this.#rebuildAt(offset);
     });
     this.#highWatermark = Math.min(this.#highWatermark, this.#logEndOffset);
@@ -646,14 +552,12 @@ export class PartitionLog {
 
   /** Drops everything; the next record gets this offset. */
   truncateFullyAndStartAt(offset: number): void {
-    this.#ensureUsable();
+    ensureUsable(this);
     this.writeStaged();
-    this.#guarded(() => this.#restartAt(offset));
-    this.#logStartOffset = offset;
-    this.#highWatermark = offset;
+    this.#guarded(() => this.#restartAt(offset, offset));
   }
 
-  #restartAt(offset: number): void {
+  #restartAt(offset: number, logStartOffset: number): void {
     this.#tail.clear();
     const removed = this.#segments.remove(() => true);
     const segment = this.#files.createSegment(offset, this.#config);
@@ -661,6 +565,8 @@ export class PartitionLog {
     this.#leaderEpochs.clear();
     this.#producerStates.clear();
     this.#wentBackTo(offset);
+    this.#logStartOffset = logStartOffset;
+    this.#highWatermark = logStartOffset;
     this.#files.removeSegments(removed, 0);
     this.#files.removeSnapshots(() => true);
     segment.markStart();
@@ -685,22 +591,22 @@ export class PartitionLog {
     this.#writtenEndOffset = endOffset;
     // A start must neither trust nor hide what is appended from now on because of what an old checkpoint says.
     const isLess = this.#recoveryPoint.logWentBackTo(endOffset) || endOffset < this.#logStartOffset;
-    if (isLess) this.#awaitCheckpoint(this.directory.checkpointSoon());
+    if (isLess) this.#barrier.raise();
   }
 
   /** Forces everything written so far to the device. Concurrent calls share one fdatasync. Rejects with KAFKA_STORAGE_ERROR. */
   async flush(): Promise<void> {
     this.#lastFlushMs = this.#files.clock.wallTimeMs();
-    if (this.#isCheckpointMissing) this.#awaitCheckpoint(this.directory.checkpointSoon());
-    await this.#flushUpTo(this.#writtenEndOffset);
-    await this.#checkpointing;
+    const passed = this.#barrier.passed();
+    await this.#flushUpTo(this.#writtenEndOffset, passed);
   }
 
-  async #flushUpTo(offset: number): Promise<void> {
+  async #flushUpTo(offset: number, passed?: Promise<void>): Promise<void> {
     try {
       await this.#recoveryPoint.flushUpTo(offset);
+      await passed;
     } catch (error) {
-      throw this.#failureOf(error, 'cannot be forced to the device');
+      throw storageFailure(this, error, 'cannot be forced to the device');
     }
   }
 
@@ -711,7 +617,7 @@ export class PartitionLog {
     try {
       if (this.directory.isOnline) await this.#settle();
     } catch (error) {
-      throw this.#failureOf(error, 'cannot be closed in order');
+      throw storageFailure(this, error, 'cannot be closed in order');
     } finally {
       this.closeFiles();
     }
@@ -746,8 +652,4 @@ export class PartitionLog {
     const { segmentJitterMs } = this.#config;
     return segmentJitterMs <= 0 ? 0 : this.#files.random.nextInt(Math.min(segmentJitterMs, 0x7fffffff));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -30,6 +30,17 @@ export interface ProducerState {
   transactionFirstOffset: number | undefined;
 }
 
+/** What is told of a producer to whoever asks. */
+export interface ActiveProducer {
+  readonly producerId: number;
+  readonly producerEpoch: number;
+  readonly lastSequence: number;
+  readonly lastTimestamp: number;
+  readonly coordinatorEpoch: number;
+  /** -1: no transaction is open. */
+  readonly currentTxnStartOffset: number;
+}
+
 /** A transaction that ended with the marker just appended. */
 export interface CompletedTransaction {
   readonly producerId: number;
@@ -61,6 +72,17 @@ export class ProducerStates {
 
   states(): Iterable<ProducerState> {
     return this.#states.values();
+  }
+
+  active(): ActiveProducer[] {
+    return [...this.#states.values()].map((state) => ({
+      producerId: state.producerId,
+      producerEpoch: state.producerEpoch,
+      lastSequence: state.batches.at(-1)?.lastSequence ?? -1,
+      lastTimestamp: state.lastTimestamp,
+      coordinatorEpoch: state.coordinatorEpoch,
+      currentTxnStartOffset: state.transactionFirstOffset ?? -1,
+    }));
   }
 
   /** The first offset that an open or unreplicated transaction may still change; undefined where there is none. */

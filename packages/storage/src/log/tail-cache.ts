@@ -11,6 +11,9 @@ import { BufferPool } from '@odradek/runtime';
 
 const slabBytes = 1024 * 1024;
 
+/** How long after a read up to the end the tail is kept: a consumer that keeps up asks again within its longest wait. */
+const wantedForMs = 10_000;
+
 interface Slab {
   readonly bytes: Buffer;
   /** What points into the slab: entries of logs, and answers that have not left yet. */
@@ -103,9 +106,21 @@ export class LogTail {
   readonly #budget: TailBudget;
   #entries: TailEntry[] = [];
   #first = 0;
+  /** On the monotonic clock. */
+  #wantedUntilMs = 0;
 
   constructor(budget: TailBudget) {
     this.#budget = budget;
+  }
+
+  /** Somebody has read up to the end. */
+  want(nowMs: number): void {
+    this.#wantedUntilMs = nowMs + wantedForMs;
+  }
+
+  /** Whether somebody has lately read up to the end. Otherwise nothing need be kept. */
+  isWanted(nowMs: number): boolean {
+    return nowMs < this.#wantedUntilMs;
   }
 
   add(bytes: Buffer, baseOffset: number, nextOffset: number): void {

@@ -16,9 +16,10 @@ import {
 } from '@odradek/protocol';
 import { SeededRandom } from '@odradek/runtime';
 import { type CrashLeaves, promisesSettled, type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
+import type { AppendInfo } from '../log/append-info.ts';
 import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
 import type { ReadOptions } from '../log/log-reads.ts';
-import type { AppendInfo, PartitionLog } from '../log/partition-log.ts';
+import type { PartitionLog } from '../log/partition-log.ts';
 import { LogManager } from './log-manager.ts';
 
 interface ModelBatch {

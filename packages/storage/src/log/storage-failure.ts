@@ -1,0 +1,33 @@
+// What the callers of a log are told of an error.
+
+import { errorCodes, ProtocolError } from '@odradek/protocol';
+import type { LogDirectory } from '../manager/log-directory.ts';
+import { isDiskFault, isDiskFull } from './disk-fault.ts';
+import { RetiredFileError } from './file-pool.ts';
+import { FailedFlushError } from './recovery-point.ts';
+
+export interface FailingLog {
+  readonly path: string;
+  readonly directory: LogDirectory;
+  readonly isClosed: boolean;
+}
+
+/** A fault of the disk takes the directory offline. A full disk only refuses. A bug stays what it is. */
+export function storageFailure(log: FailingLog, error: unknown, what: string): Error {
+  if (error instanceof ProtocolError) return error;
+  if (log.isClosed || error instanceof RetiredFileError) {
+    return new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${log.path} is closed`, { cause: error });
+  }
+  if (error instanceof FailedFlushError || isDiskFault(error)) log.directory.fail(error);
+  else if (!isDiskFull(error)) return error instanceof Error ? error : new Error(String(error));
+  const message = error instanceof Error ? error.message : String(error);
+  return new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${log.path} ${what}: ${message}`, { cause: error });
+}
+
+/** Throws what a caller may be told when the log is closed or its directory offline. */
+export function ensureUsable({ path, directory, isClosed }: FailingLog): void {
+  if (isClosed) throw new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${path} is closed`);
+  if (!directory.isOnline) {
+    throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log directory ${directory.path} is offline`);
+  }
+}
