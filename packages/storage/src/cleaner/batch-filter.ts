@@ -19,14 +19,8 @@ import {
   noTimestamp,
   RecordBatch,
 } from '@odradek/protocol';
+import type { LastOfProducer } from '../log/producer-states.ts';
 import type { CleanedTransactions } from './cleaned-transactions.ts';
-
-/** The last thing that an active producer left in the log. */
-export interface LastOfProducer {
-  /** Of its last batch with records; -1: only a marker is known. */
-  readonly lastDataOffset: number;
-  readonly producerEpoch: number;
-}
 
 /** Where a key was seen last, and how far the log has been looked at. */
 export interface SeenKeys {

@@ -67,6 +67,12 @@ export const defaultLogConfig: LogConfig = {
   producerIdExpirationMs: 24 * 3600 * 1000,
 };
 
+/** After how long a segment ends: no record may wait for its compaction in an active segment for longer than it may at all. */
+export function longestSegmentMs({ segmentMs, maxCompactionLagMs, cleanupPolicy }: LogConfig): number {
+  const isBound = cleanupPolicy.includes('compact') && maxCompactionLagMs > 0;
+  return isBound ? Math.min(segmentMs, maxCompactionLagMs) : segmentMs;
+}
+
 export function isCompacted(config: LogConfig): boolean {
   return config.cleanupPolicy.includes('compact');
 }

@@ -110,6 +110,33 @@ export class LogFiles {
     else timer.schedule(delayMs, remove);
   }
 
+  /**
+   * Puts a cleaned segment, whose files are on the device as `*.cleaned`, in the place of others. Whatever moment a crash comes at,
+   * the next start finds either the old segments or the new one: see segment-swaps.ts.
+   */
+  swapSegments(
+    replaced: readonly LogSegment[],
+    cleaned: { readonly baseOffset: number; readonly sizeBytes: number; readonly modifiedMs: number },
+    config: LogConfig,
+  ): LogSegment {
+    const { baseOffset, sizeBytes, modifiedMs } = cleaned;
+    this.#renameEndings(baseOffset, suffix.cleaned, suffix.swap);
+    this.removeSegments(replaced, config.fileDeleteDelayMs);
+    this.#renameEndings(baseOffset, suffix.swap, '');
+    const gone = new Set(replaced.slice(1).map((segment) => segment.baseOffset));
+    this.removeSnapshots((offset) => gone.has(offset));
+    return this.openSegment(baseOffset, sizeBytes, modifiedMs, config);
+  }
+
+  /** The records last: they tell a start that the indexes are complete. */
+  #renameEndings(baseOffset: number, from: string, to: string): void {
+    const { fileSystem } = this.#world;
+    for (const ending of segmentEndings.toReversed()) {
+      const path = this.#file(baseOffset, ending);
+      if (fileSystem.statSync(`${path}${from}`) !== undefined) fileSystem.renameSync(`${path}${from}`, `${path}${to}`);
+    }
+  }
+
   writeSnapshot(states: ProducerStates, offset: number): void {
     if (this.#snapshots.includes(offset)) return;
     const { fileSystem } = this.#world;

@@ -65,6 +65,12 @@ export class LogSegments {
     return all.slice(0, count);
   }
 
+  /** Puts one segment in the place of neighbours, which must be here; it begins where the first of them does. */
+  replace(neighbours: readonly LogSegment[], segment: LogSegment): void {
+    const at = this.#segments.indexOf(neighbours[0]!);
+    this.#segments = this.#segments.toSpliced(at, neighbours.length, segment);
+  }
+
   get sizeBytes(): number {
     let size = 0;
     for (const segment of this.#segments) size += segment.sizeBytes;

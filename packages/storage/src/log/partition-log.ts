@@ -13,13 +13,13 @@ import type { AppendInfo, AppendOptions } from './append-info.ts';
 import { type AppendOrigin, validateForAppend } from './append-validator.ts';
 import { CheckpointBarrier } from './checkpoint-barrier.ts';
 import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
-import type { LogConfig } from './log-config.ts';
+import { type LogConfig, longestSegmentMs } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
 import { type FetchedRecords, type ReadOptions, readLog } from './log-reads.ts';
 import { type LogSegment, maxRelativeOffset } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
 import { markerOf, replayIndexed } from './producer-replay.ts';
-import type { ActiveProducer, BatchMetadata, ProducerStates } from './producer-states.ts';
+import type { ActiveProducer, BatchMetadata, LastOfProducer, ProducerStates } from './producer-states.ts';
 import { RecoveryPoint } from './recovery-point.ts';
 import { ensureUsable, storageFailure } from './storage-failure.ts';
 import { LogTail } from './tail-cache.ts';
@@ -42,6 +42,7 @@ export interface OpenedLog {
   /** Segments from this one on have been scanned, and their indexes made anew. */
   readonly firstScannedOffset: number;
   readonly highWatermark: number;
+  readonly cleanedOffset?: number | undefined;
 }
 
 const settled = Promise.resolve();
@@ -55,6 +56,8 @@ export class PartitionLog {
   readonly #leaderEpochs: LeaderEpochs;
   readonly #producerStates: ProducerStates;
   readonly #tail: LogTail;
+  /** The log was compacted up to here, as far as is known. Falls when the log is cut off. */
+  cleanedOffset: number | undefined;
   #config: LogConfig;
   #logStartOffset: number;
   #logEndOffset: number;
@@ -93,6 +96,7 @@ export class PartitionLog {
     this.#recoveryPoint = new RecoveryPoint({ segments, leaderEpochs, files }, flushedOffset, firstScannedOffset);
     this.#highWatermark = Math.min(Math.max(opened.highWatermark, opened.logStartOffset), opened.logEndOffset);
     this.#producerStates.highWatermarkMoved(this.#highWatermark);
+    this.cleanedOffset = opened.cleanedOffset;
     this.#tail = new LogTail(files.tailBudget);
     this.#barrier = new CheckpointBarrier(this.directory, opened.recoveryPoint > opened.logEndOffset);
     this.#rollJitterMs = this.#drawJitter();
@@ -299,13 +303,13 @@ export class PartitionLog {
   /** The active segment, or a new one when this batch does not fit into it. */
   #segmentFor(sizeBytes: number, baseOffset: number, lastOffset: number, maxTimestamp: number): LogSegment {
     const { active } = this.#segments;
-    const { segmentBytes, segmentMs } = this.#config;
+    const { segmentBytes } = this.#config;
     if (active.canHold(sizeBytes, lastOffset)) {
       if (active.sizeBytes === 0 || this.#barrier.isUp) return active;
       const isFull = this.#guarded(
         () =>
           active.sizeBytes > segmentBytes - sizeBytes ||
-          this.#segmentAgeMs(active, maxTimestamp) > segmentMs - this.#rollJitterMs ||
+          this.#segmentAgeMs(active, maxTimestamp) > longestSegmentMs(this.#config) - this.#rollJitterMs ||
           active.areIndexesFull,
       );
       if (!isFull) return active;
@@ -489,6 +493,33 @@ export class PartitionLog {
     return this.#producerStates.active();
   }
 
+  lastOfProducers(): Map<number, LastOfProducer> {
+    return this.#producerStates.last();
+  }
+
+  /**
+   * Puts a cleaned segment, whose files are on the device as `*.cleaned`, in the place of neighbours, none of them active. Settles
+   * when no crash can undo it. Throws when one of them is not in the log any more.
+   */
+  async replaceSegments(
+    neighbours: readonly LogSegment[],
+    cleaned: { readonly baseOffset: number; readonly sizeBytes: number; readonly modifiedMs: number },
+  ): Promise<void> {
+    ensureUsable(this);
+    const all = this.#segments.all();
+    const at = all.indexOf(neighbours[0]!);
+    const areThere = at >= 0 && neighbours.every((segment, index) => segment === all[at + index]);
+    if (!areThere || at + neighbours.length >= all.length) throw new Error(`${this.path} has other segments by now`);
+    try {
+      this.#segments.replace(neighbours, this.#files.swapSegments(neighbours, cleaned, this.#config));
+      await this.#files.syncNames();
+    } catch (error) {
+      // Half of it may have been done.
+      this.directory.fail(error);
+      throw error;
+    }
+  }
+
   removeExpiredProducers(): void {
     if (!this.#producerStates.isEmpty) {
       this.#producerStates.removeExpired(this.#files.clock.wallTimeMs(), this.#config.producerIdExpirationMs);
@@ -589,6 +620,7 @@ export class PartitionLog {
     this.#setbacks += 1;
     this.#logEndOffset = endOffset;
     this.#writtenEndOffset = endOffset;
+    if (this.cleanedOffset !== undefined) this.cleanedOffset = Math.min(this.cleanedOffset, this.#segments.active.baseOffset);
     // A start must neither trust nor hide what is appended from now on because of what an old checkpoint says.
     const isLess = this.#recoveryPoint.logWentBackTo(endOffset) || endOffset < this.#logStartOffset;
     if (isLess) this.#barrier.raise();

@@ -41,6 +41,12 @@ export interface ActiveProducer {
   readonly currentTxnStartOffset: number;
 }
 
+export interface LastOfProducer {
+  /** Of its last batch with records; -1: only a marker is known. */
+  readonly lastDataOffset: number;
+  readonly producerEpoch: number;
+}
+
 /** A transaction that ended with the marker just appended. */
 export interface CompletedTransaction {
   readonly producerId: number;
@@ -72,6 +78,15 @@ export class ProducerStates {
 
   states(): Iterable<ProducerState> {
     return this.#states.values();
+  }
+
+  /** The last thing that each producer left in the log, which a cleaning must not take away: see cleaner/batch-filter.ts. */
+  last(): Map<number, LastOfProducer> {
+    const last = new Map<number, LastOfProducer>();
+    for (const { producerId, producerEpoch, batches } of this.#states.values()) {
+      last.set(producerId, { lastDataOffset: batches.at(-1)?.lastOffset ?? -1, producerEpoch });
+    }
+    return last;
   }
 
   active(): ActiveProducer[] {
