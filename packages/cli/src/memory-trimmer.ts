@@ -23,7 +23,7 @@ export interface TrimmerState {
   readonly quietLooks: number;
 }
 
-const lookIntervalMs = 5000;
+const lookIntervalMs = 2000;
 /** Below this there is too little to gain. */
 const minGrowthBytes = 16 * 1024 * 1024;
 const quietShare = 0.02;
