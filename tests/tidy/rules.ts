@@ -101,11 +101,18 @@ export const everyFileIsUsed: Rule = (tree) => {
       file.imports.filter(({ target }) => !file.isTest || isForTests(target)).map(({ target }) => target),
     ),
   );
-  return tree.sources
-    .filter(({ path }) => !/\.test\.ts$|\/src\/index\.ts$|^bench\//.test(path) && !used.has(path) && !isStarted(path))
-    // A program that a test runs in a process of its own is named there.
-    .filter(({ path }) => !isForTests(path) || !tree.sources.some(({ text }) => text.includes(`'${posix.basename(path)}'`)))
-    .map(({ path }) => `${path}: nothing imports it`);
+  return (
+    tree.sources
+      .filter(({ path }) => !/\.test\.ts$|\/src\/index\.ts$|^bench\//.test(path) && !used.has(path) && !isStarted(path))
+      // A program that a test runs in a process of its own is named there.
+      // A module that runs as a thread is named by its URL.
+      .filter(
+        ({ path }) =>
+          !tree.sources.some(({ text }) => text.includes(`new URL('./${posix.basename(path, '.ts')}', import.meta.url)`)),
+      )
+      .filter(({ path }) => !isForTests(path) || !tree.sources.some(({ text }) => text.includes(`'${posix.basename(path)}'`)))
+      .map(({ path }) => `${path}: nothing imports it`)
+  );
 };
 
 export const everyFolderIsOnTheMap: Rule = (tree) => {

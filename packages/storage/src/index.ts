@@ -1,5 +1,6 @@
 // The public face of @odradek/storage.
 
+export { type CleanerSettings, defaultCleanerSettings } from './cleaner/cleaner-schedule.ts';
 export type { AppendInfo, AppendOptions } from './log/append-info.ts';
 export { type AppendOrigin, InvalidRecordsError, type RecordError } from './log/append-validator.ts';
 export type { EpochEnd } from './log/leader-epochs.ts';
@@ -11,4 +12,10 @@ export type { ActiveProducer, BatchMetadata, ProducerState } from './log/produce
 export { parseTopicPartition, type TopicPartition, topicPartitionKey } from './log/topic-partition.ts';
 export { InvalidLogDirectoryError, type LogDirectory } from './manager/log-directory.ts';
 export type { MaintenanceIntervals } from './manager/log-maintenance.ts';
-export { type CreateLogOptions, LogManager, type LogManagerOptions, type StartReport } from './manager/log-manager.ts';
+export {
+  type CleanerOptions,
+  type CreateLogOptions,
+  LogManager,
+  type LogManagerOptions,
+  type StartReport,
+} from './manager/log-manager.ts';

@@ -21,6 +21,8 @@ export class DamagedCheckpointError extends Error {
 
 /** The lines after the head. Throws DamagedCheckpointError when the head does not fit them. */
 export function parseCheckpoint(text: string, path: string): string[] {
+  // Kafka makes the file before it has anything to put into it.
+  if (text === '') return [];
   const [head, count, ...rest] = text.split('\n');
   if (head !== version) throw new DamagedCheckpointError(`${path} has the unknown version "${head}"`);
   const lines = rest.filter((line) => line !== '');

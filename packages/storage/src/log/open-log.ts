@@ -28,6 +28,7 @@ export interface OpenLogOptions {
   readonly recoveryPoint: number;
   readonly logStartOffset: number;
   readonly highWatermark: number;
+  readonly cleanedOffset?: number | undefined;
 }
 
 /** What a start had to do for a log. */
@@ -141,6 +142,7 @@ function logOf(loading: Loading, logStartOffset: number, logEndOffset: number, f
     recoveryPoint: options.isClean ? logEndOffset : options.recoveryPoint,
     firstScannedOffset,
     highWatermark: options.highWatermark,
+    cleanedOffset: options.cleanedOffset,
   });
 }
 

@@ -6,6 +6,7 @@
 //              recovery-point-offset-checkpoint   what is on the device, by partition
 //              replication-offset-checkpoint      high watermarks
 //              log-start-offset-checkpoint        log start offsets that are not the base of a segment
+//              cleaner-offset-checkpoint          how far logs are compacted; only where any is
 //              topic-0/ …                         one folder for each log
 
 import { type DirectoryLock, type FileSystem, parseProperties } from '@odradek/runtime';
@@ -15,6 +16,7 @@ export const checkpointFiles = {
   recoveryPoint: 'recovery-point-offset-checkpoint',
   highWatermark: 'replication-offset-checkpoint',
   logStartOffset: 'log-start-offset-checkpoint',
+  cleanedOffset: 'cleaner-offset-checkpoint',
 } as const;
 export type CheckpointName = keyof typeof checkpointFiles;
 
@@ -153,6 +155,10 @@ export class LogDirectory {
 
   readCheckpoint(name: CheckpointName): Map<string, number> {
     return readOffsets(this.#fileSystem, `${this.path}/${checkpointFiles[name]}`);
+  }
+
+  hasCheckpoint(name: CheckpointName): boolean {
+    return this.#fileSystem.statSync(`${this.path}/${checkpointFiles[name]}`) !== undefined;
   }
 
   writeCheckpoint(name: CheckpointName, content: string): Promise<void> {

@@ -39,6 +39,7 @@ const logsPerTurn = 64;
 interface Logs {
   readonly directories: readonly LogDirectory[];
   logs(): Iterable<PartitionLog>;
+  isBeingCleaned(log: PartitionLog): boolean;
 }
 
 export class LogMaintenance {
@@ -77,7 +78,13 @@ export class LogMaintenance {
   }
 
   async checkpointDirectory(directory: LogDirectory): Promise<void> {
-    for (const name of ['recoveryPoint', 'highWatermark', 'logStartOffset'] as const) await this.#write(directory, name);
+    for (const name of ['recoveryPoint', 'highWatermark', 'logStartOffset', 'cleanedOffset'] as const)
+      await this.#write(directory, name);
+  }
+
+  /** Puts down how far the directory's logs are compacted. */
+  checkpointCleaned(directory: LogDirectory): Promise<void> {
+    return this.#write(directory, 'cleanedOffset');
   }
 
   async #checkpoint(name: CheckpointName): Promise<void> {
@@ -105,8 +112,11 @@ export class LogMaintenance {
       if (log.directory !== directory) continue;
       // A log that starts with its first segment needs no line.
       if (name === 'logStartOffset' && log.logStartOffset <= log.segments.first.baseOffset) continue;
-      offsets.push({ topicPartition: log.topicPartition, offset: log[name] });
+      const offset = log[name];
+      if (offset !== undefined) offsets.push({ topicPartition: log.topicPartition, offset });
     }
+    // Most brokers compact nothing.
+    if (name === 'cleanedOffset' && offsets.length === 0 && !directory.hasCheckpoint(name)) return;
     const key = `${name} ${directory.path}`;
     const content = printOffsets(offsets);
     const last = this.#written.get(key);
@@ -136,6 +146,8 @@ export class LogMaintenance {
     let looked = 0;
     for (const log of this.#logs.logs()) {
       if (!log.directory.isOnline || !log.config.cleanupPolicy.includes('delete')) continue;
+      // Its turn comes again.
+      if (this.#logs.isBeingCleaned(log)) continue;
       try {
         this.#retainLog(log, nowMs);
       } catch (error) {

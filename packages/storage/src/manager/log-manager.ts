@@ -3,6 +3,9 @@
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { World } from '@odradek/runtime';
+import { CleanerSchedule, type CleanerSettings } from '../cleaner/cleaner-schedule.ts';
+import { TurnByTurnRunner } from '../cleaner/compaction-runner.ts';
+import { ThreadRunner } from '../cleaner/thread-runner.ts';
 import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
 import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
 import { FilePool } from '../log/file-pool.ts';
@@ -28,8 +31,16 @@ export interface LogManagerOptions {
   readonly tailCacheBytes?: number;
   readonly maxOpenFiles?: number;
   readonly intervals?: Partial<MaintenanceIntervals>;
+  /** Without it nothing is compacted. */
+  readonly cleaner?: CleanerOptions;
   /** A disk failed while the broker ran, or could not be used at the start. */
   readonly onDirectoryOffline?: (directory: LogDirectory, error: unknown) => void;
+}
+
+export interface CleanerOptions {
+  readonly settings: CleanerSettings;
+  /** A thread of their own needs a real disk: a simulated one is in the memory of this thread. */
+  readonly runIn: 'thread' | 'turns';
 }
 
 export interface CreateLogOptions {
@@ -56,6 +67,7 @@ export class LogManager {
   readonly #logWorld: LogWorld;
   readonly #logs = new Map<string, PartitionLog>();
   readonly #maintenance: LogMaintenance;
+  readonly #cleaner: CleanerSchedule | undefined;
   #startReport: StartReport = { logs: 0, isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
   #isClosed = false;
 
@@ -80,6 +92,29 @@ export class LogManager {
       tailBudget: new TailBudget(tailCacheBytes),
     };
     this.#maintenance = new LogMaintenance(this, this.#logWorld, options.intervals ?? {});
+    this.#cleaner = options.cleaner === undefined ? undefined : this.#createCleaner(options.cleaner);
+  }
+
+  #createCleaner({ settings, runIn }: CleanerOptions): CleanerSchedule {
+    const world = { ...this.#logWorld, logger: this.#options.world.logger.child('cleaner') };
+    return new CleanerSchedule(
+      {
+        logs: () => this.#logs.values(),
+        createRunner: () => (runIn === 'thread' ? new ThreadRunner() : new TurnByTurnRunner(world)),
+        checkpoint: (directory) => this.#maintenance.checkpointCleaned(directory),
+        world,
+      },
+      settings,
+    );
+  }
+
+  /** `log.cleaner.…` has changed. */
+  updateCleaner(settings: CleanerSettings): void {
+    this.#cleaner?.updateSettings(settings);
+  }
+
+  isBeingCleaned(log: PartitionLog): boolean {
+    return this.#cleaner?.isBeingCleaned(log) ?? false;
   }
 
   /**
@@ -126,6 +161,7 @@ export class LogManager {
     }
     this.#startReport = total;
     this.#maintenance.start();
+    this.#cleaner?.start();
   }
 
   async #loadDirectory(directory: LogDirectory, total: { -readonly [K in keyof StartReport]: StartReport[K] }): Promise<void> {
@@ -134,6 +170,7 @@ export class LogManager {
     const recoveryPoints = this.#readCheckpoint(directory, 'recoveryPoint');
     const highWatermarks = this.#readCheckpoint(directory, 'highWatermark');
     const startOffsets = this.#readCheckpoint(directory, 'logStartOffset');
+    const cleanedOffsets = this.#readCheckpoint(directory, 'cleanedOffset');
     let opened = 0;
     for (const name of fileSystem.listSync(directory.path)) {
       const path = `${directory.path}/${name}`;
@@ -157,6 +194,7 @@ export class LogManager {
         recoveryPoint: recoveryPoints.get(key) ?? 0,
         logStartOffset: startOffsets.get(key) ?? 0,
         highWatermark: highWatermarks.get(key) ?? 0,
+        cleanedOffset: cleanedOffsets.get(key),
       });
       this.#logs.set(key, log);
       total.logs += 1;
@@ -252,6 +290,7 @@ export class LogManager {
     const log = this.#logs.get(key);
     if (log === undefined) return;
     this.#logs.delete(key);
+    this.#cleaner?.abort(log);
     log.closeFiles();
     if (!log.directory.isOnline) return;
     const { fileSystem, random, timer, logger } = this.#logWorld;
@@ -290,6 +329,7 @@ export class LogManager {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#maintenance.stop();
+    await this.#cleaner?.close();
     const logs = [...this.#logs.values()];
     // Many at a time: each waits for the device, which can do more than one thing at once.
     for (let first = 0; first < logs.length; first += logsClosedTogether) {
@@ -337,6 +377,7 @@ export class LogManager {
     for (const [key, log] of this.#logs) {
       if (log.directory !== directory) continue;
       this.#logs.delete(key);
+      this.#cleaner?.abort(log);
       // Not now: whoever met the fault is still at work in one of these logs.
       this.#logWorld.timer.afterThisTurn(() => log.closeFiles());
     }

@@ -1,0 +1,54 @@
+// The thread in which a real broker compacts logs. It does one compaction at a time, with files of its own, and asks before a
+// segment takes the place of others, since only the broker's thread knows what the log is by then.
+
+import { lowerThreadPriority, NodeFileSystem, systemClock, threadParent } from '@odradek/runtime';
+import { FilePool } from '../log/file-pool.ts';
+import { type CompactionJob, compact } from './compaction.ts';
+import { RateLimit } from './rate-limit.ts';
+import { errorOf, type FromThread, failureOf, ThreadControl, type ToThread } from './thread-messages.ts';
+
+/** Segments that are written: four files at a time. */
+const maxOpenFiles = 16;
+
+const parent = threadParent();
+const fileSystem = new NodeFileSystem();
+const pool = new FilePool(fileSystem, maxOpenFiles);
+const rate = new RateLimit(systemClock.monotonicMs());
+let replaced: PromiseWithResolvers<void> | undefined;
+
+async function run(job: CompactionJob, control: ThreadControl): Promise<void> {
+  const pace = (sizeBytes: number): undefined => {
+    control.ensureWanted();
+    rate.bytesPerSecond = control.bytesPerSecond;
+    const delayMs = rate.delayAfter(sizeBytes, systemClock.monotonicMs());
+    if (delayMs > 0) control.waitUnlessAborted(delayMs);
+  };
+  try {
+    const report = await compact(job, {
+      fileSystem,
+      pool,
+      pace,
+      replace: (group) => {
+        control.ensureWanted();
+        replaced = Promise.withResolvers();
+        post({ type: 'cleaned', group });
+        return replaced.promise;
+      },
+    });
+    post({ type: 'finished', report });
+  } catch (error) {
+    post({ type: 'failed', failure: failureOf(error) });
+  }
+}
+
+function post(message: FromThread): void {
+  parent.post(message);
+}
+
+lowerThreadPriority();
+parent.onMessage((received) => {
+  const message = received as ToThread;
+  if (message.type === 'start') void run(message.job, new ThreadControl(message.control));
+  else if (message.failure === undefined) replaced?.resolve();
+  else replaced?.reject(errorOf(message.failure));
+});
