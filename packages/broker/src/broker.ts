@@ -179,6 +179,7 @@ async function build(
     replicaManager,
     metadataCache,
     topicChanges,
+    configChanges,
   });
   stoppers.push(() => groups.close());
   const handlers = createHandlers({

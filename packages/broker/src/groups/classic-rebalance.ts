@@ -222,9 +222,13 @@ export class ClassicRebalance {
     const { timer } = this.#parts;
     timer.cancel(joinKey(group.groupId));
     timer.cancel(syncKey(group.groupId));
-    for (const memberId of group.pendingMembers) this.cancelHeartbeat(group, memberId);
+    for (const memberId of [...group.pendingMembers, ...group.members.keys()]) this.cancelHeartbeat(group, memberId);
+    this.interrupt(group, errorCode);
+  }
+
+  /** Answers whoever waits. */
+  interrupt(group: ClassicGroup, errorCode: number): void {
     for (const member of group.members.values()) {
-      this.cancelHeartbeat(group, member.memberId);
       group.answerJoin(member, { errorCode, memberId: member.memberId, protocolName: null });
       this.answerSync(member, { errorCode });
     }

@@ -1,6 +1,8 @@
 // The group coordinator of this broker: checks what needs no group, and sends everything else to the shard that has the group.
 
 import {
+  type ConsumerGroupDescribeResponse,
+  type ConsumerGroupHeartbeatRequest,
   type DescribeGroupsResponse,
   errorCodes,
   type HeartbeatRequest,
@@ -16,8 +18,13 @@ import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
 import { coordinatorPartition } from '../coordinator/coordinator-partition.ts';
 import type { CoordinatorPartitions } from '../coordinator/coordinator-partitions.ts';
 import { CoordinatorRuntime } from '../coordinator/coordinator-runtime.ts';
+import type { MetadataSnapshot } from '../metadata/metadata-cache.ts';
+import type { Assignor } from './assignors/assignor.ts';
+import { rangeAssignor } from './assignors/range-assignor.ts';
+import { uniformAssignor } from './assignors/uniform-assignor.ts';
 import type { JoinAnswer, SyncAnswer } from './classic-member.ts';
 import { type JoinContext, joinErrorAnswer } from './classic-membership.ts';
+import type { ConsumerHeartbeatAnswer, MemberContext } from './consumer-membership.ts';
 import type { GroupSettings } from './group-settings.ts';
 import { GroupShard } from './group-shard.ts';
 import type { OffsetCommit, OffsetCommitAnswer } from './offset-commits.ts';
@@ -25,6 +32,7 @@ import type { FetchedOffsets, OffsetQuery } from './offset-fetches.ts';
 
 type LeaveAnswer = MessageInit<typeof LeaveGroupResponse>;
 type DescribedGroup = NonNullable<MessageInit<typeof DescribeGroupsResponse>['groups']>[number];
+type DescribedConsumerGroup = NonNullable<MessageInit<typeof ConsumerGroupDescribeResponse>['groups']>[number];
 type ListedGroup = NonNullable<MessageInit<typeof ListGroupsResponse>['groups']>[number];
 
 export interface GroupCoordinatorParts {
@@ -33,8 +41,10 @@ export interface GroupCoordinatorParts {
   readonly logger: Logger;
   readonly partitions: CoordinatorPartitions;
   readonly settings: GroupSettings;
-  /** A fresh uuid in its usual form of hexadecimal groups. */
+  readonly metadata: () => MetadataSnapshot;
+  /** A fresh uuid in its usual form of hexadecimal groups, and in Kafka's of 22 characters. */
   readonly uuid: () => string;
+  readonly shortUuid: () => string;
 }
 
 export class GroupCoordinator {
@@ -44,13 +54,13 @@ export class GroupCoordinator {
 
   constructor(parts: GroupCoordinatorParts) {
     this.#parts = parts;
+    const assignors = assignorsOf(parts.settings.consumerAssignors);
     this.#runtime = new CoordinatorRuntime({
       partitions: parts.partitions,
       timer: parts.timer,
       logger: parts.logger,
       writeTimeoutMs: () => parts.settings.commitTimeoutMs,
-      createShard: (_partition, timer) =>
-        new GroupShard({ clock: parts.clock, timer, logger: parts.logger, settings: parts.settings, uuid: parts.uuid }),
+      createShard: (_partition, timer) => new GroupShard({ ...parts, timer, assignors }),
     });
   }
 
@@ -111,12 +121,12 @@ export class GroupCoordinator {
 
   commit(commit: OffsetCommit): Promise<OffsetCommitAnswer> {
     // Consumers that assign partitions themselves may have an empty group id, as they had in Kafka from the start.
-    return this.#runtime.write(this.partitionOf(commit.groupId), (shard) => shard.commit(commit));
+    return this.#runtime.write(this.partitionOf(commit.groupId), ({ offsetOperations }) => offsetOperations.commit(commit));
   }
 
   async fetchOffsets(query: OffsetQuery): Promise<FetchedOffsets> {
     try {
-      return await this.#runtime.read(this.partitionOf(query.groupId), (shard) => shard.fetch(query));
+      return await this.#runtime.read(this.partitionOf(query.groupId), ({ offsetOperations }) => offsetOperations.fetch(query));
     } catch (error) {
       // Consumers before 3.9 do not try again when the coordinator is not available, but look for one when this is none.
       const isUnavailable = error instanceof ProtocolError && error.code === errorCodes.COORDINATOR_NOT_AVAILABLE;
@@ -130,13 +140,31 @@ export class GroupCoordinator {
     topics: ReadonlyMap<string, readonly number[]>,
   ): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
     this.#checkGroupId(groupId);
-    return this.#runtime.write(this.partitionOf(groupId), (shard) => shard.deleteOffsets(groupId, topics));
+    return this.#runtime.write(this.partitionOf(groupId), ({ offsetOperations }) => offsetOperations.delete(groupId, topics));
   }
 
   async topicsDeleted(topics: ReadonlySet<string>): Promise<void> {
     await Promise.all(
-      this.#runtime.activePartitions().map((partition) => this.#quietly(partition, (shard) => shard.topicsDeleted(topics))),
+      this.#runtime
+        .activePartitions()
+        .map((partition) => this.#quietly(partition, ({ offsetOperations }) => offsetOperations.topicsDeleted(topics))),
     );
+  }
+
+  /** Throws UNSUPPORTED_VERSION where the protocol is not enabled. */
+  async consumerHeartbeat(request: ConsumerGroupHeartbeatRequest, context: MemberContext): Promise<ConsumerHeartbeatAnswer> {
+    this.#ensureConsumerProtocol();
+    return this.#runtime.write(this.partitionOf(request.groupId), (shard) => shard.consumerHeartbeat(request, context));
+  }
+
+  async describeConsumer(groupId: string): Promise<DescribedConsumerGroup> {
+    this.#ensureConsumerProtocol();
+    this.#checkGroupId(groupId);
+    return this.#runtime.read(this.partitionOf(groupId), (shard) => shard.describeConsumer(groupId));
+  }
+
+  #ensureConsumerProtocol(): void {
+    if (!this.#parts.settings.hasConsumerProtocol) throw new ProtocolError(errorCodes.UNSUPPORTED_VERSION);
   }
 
   describe(groupId: string): Promise<DescribedGroup> {
@@ -162,7 +190,8 @@ export class GroupCoordinator {
 
   #scheduleExpiry(): void {
     this.#expiryTask = this.#parts.timer.schedule(this.#parts.settings.offsetsRetentionCheckIntervalMs, () => {
-      for (const partition of this.#runtime.activePartitions()) void this.#quietly(partition, (shard) => shard.expire());
+      for (const partition of this.#runtime.activePartitions())
+        void this.#quietly(partition, ({ offsetOperations }) => offsetOperations.expire());
       this.#scheduleExpiry();
     });
   }
@@ -175,4 +204,11 @@ export class GroupCoordinator {
       this.#parts.logger.warn('A coordinator partition could not be tidied', { partition, error });
     }
   }
+}
+
+/** Those that are named and known, in their order; the first is the default. */
+function assignorsOf(names: readonly string[]): ReadonlyMap<string, Assignor> {
+  const known = new Map([uniformAssignor, rangeAssignor].map((assignor) => [assignor.name, assignor]));
+  const named = names.flatMap((name) => known.get(name) ?? []);
+  return new Map((named.length === 0 ? [uniformAssignor] : named).map((assignor) => [assignor.name, assignor]));
 }

@@ -7,15 +7,28 @@
 //   offsets g; delete g; forget g t-0; describe g; list
 //   advance 10s; set maxSize=2; expire; drop-topic t
 //   refuse CODE | accept; hold | release | lose; resign; elect
+//   topic t 4                    there is such a topic now, or it has so many partitions; topic t 0: it is gone
+//   hb a [epoch=0] [topics=t,u] [regex=…] [owned=t:0,1;u:0] [instance=i] [assignor=range] [timeout=60s] [v=1] [id=…]
+//   describe-consumer g
 //
-// A client keeps the member id that it was given and the generation that it joined. All of them are in the group g unless
-// `group=` says otherwise.
+// A client keeps the member id that it was given, the generation that it joined, and the epoch to which it came. All of them are
+// in the group g unless `group=` says otherwise.
 
-import { ConsumerProtocolSubscription, encodeToBuffer, errorByCode, errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
+import {
+  ConsumerProtocolAssignment,
+  ConsumerProtocolSubscription,
+  decodeMessage,
+  encodeToBuffer,
+  errorByCode,
+  errorCodes,
+  ProtocolError,
+  zeroUuid,
+} from '@odradek/protocol';
 import { type GoldenScenario, promisesSettled, SimulatedWorld } from '@odradek/testing';
+import { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { JoinAnswer, SyncAnswer } from './classic-member.ts';
 import { GroupCoordinator } from './group-coordinator.ts';
-import { printGroupRecord } from './group-record-text.fixture.ts';
+import { printGroupRecord, printTopics } from './group-record-text.fixture.ts';
 import type { GroupSettings } from './group-settings.ts';
 import { PartitionsInMemory } from './partitions-in-memory.fixture.ts';
 
@@ -31,6 +44,7 @@ export class GroupScenario implements GoldenScenario {
   readonly #world = new SimulatedWorld({ seed: 1 });
   readonly #partitions = new PartitionsInMemory();
   readonly #clients = new Map<string, Client>();
+  readonly #metadata = new MetadataCache('cluster');
   readonly #settings: Mutable<GroupSettings> = {
     initialRebalanceDelayMs: 3_000,
     minSessionTimeoutMs: 6_000,
@@ -40,7 +54,16 @@ export class GroupScenario implements GoldenScenario {
     offsetsRetentionCheckIntervalMs: 600_000,
     offsetMetadataMaxBytes: 20,
     commitTimeoutMs: 5_000,
+    hasConsumerProtocol: true,
+    consumerMaxSize: 1_000,
+    consumerAssignors: ['uniform', 'range'],
+    migrationPolicy: 'bidirectional',
+    regexRefreshIntervalMs: 600_000,
+    consumerSessionTimeoutMs: () => 45_000,
+    consumerHeartbeatIntervalMs: () => 5_000,
+    consumerAssignmentIntervalMs: () => this.#assignmentIntervalMs,
   };
+  #assignmentIntervalMs = 0;
   readonly #coordinator: GroupCoordinator;
   readonly #startMs = this.#world.clock.wallTimeMs();
   #leaderEpoch = 0;
@@ -56,7 +79,9 @@ export class GroupScenario implements GoldenScenario {
       logger: this.#world.logger,
       partitions: this.#partitions,
       settings: this.#settings,
+      metadata: () => this.#metadata.current,
       uuid: () => String(++this.#nextId),
+      shortUuid: () => `m${++this.#nextId}`,
     });
   }
 
@@ -112,10 +137,16 @@ export class GroupScenario implements GoldenScenario {
       case 'advance':
         return this.#world.advance(milliseconds(first));
       case 'set':
-        for (const [name, value] of options) (this.#settings as unknown as Record<string, number>)[name] = milliseconds(value);
+        for (const [name, value] of options) this.#set(name, value);
         return;
       case 'drop-topic':
         return this.#coordinator.topicsDeleted(new Set([first]));
+      case 'topic':
+        return this.#setTopic(first, Number(words[1]));
+      case 'hb':
+        return this.#consumerHeartbeat(first, options);
+      case 'describe-consumer':
+        return this.#describeConsumer(first);
       case 'refuse':
         this.#partitions.refusal = new ProtocolError(errorCodes[first as keyof typeof errorCodes]);
         return;
@@ -151,7 +182,7 @@ export class GroupScenario implements GoldenScenario {
     const type = options.get('type') ?? 'consumer';
     const protocols = ['range', 'roundrobin', 'sticky'].flatMap((protocol) => {
       const topics = options.get(protocol);
-      return topics === undefined ? [] : [{ name: protocol, metadata: subscription(type, topics.split(',')) }];
+      return topics === undefined ? [] : [{ name: protocol, metadata: subscription(type, topics) }];
     });
     const request = {
       groupId: options.get('group') ?? 'g',
@@ -164,7 +195,7 @@ export class GroupScenario implements GoldenScenario {
         ? []
         : protocols.length > 0
           ? protocols
-          : [{ name: 'range', metadata: subscription(type, ['t']) }],
+          : [{ name: 'range', metadata: subscription(type, 't') }],
       reason: null,
     };
     const joined = this.#coordinator.join(request, {
@@ -185,6 +216,87 @@ export class GroupScenario implements GoldenScenario {
     );
   }
 
+  #set(name: string, value: string): void {
+    if (name === 'assignmentIntervalMs') this.#assignmentIntervalMs = milliseconds(value);
+    else {
+      const isNumber = /^-?\d+[smhd]?$/.test(value);
+      (this.#settings as unknown as Record<string, unknown>)[name] = isNumber ? milliseconds(value) : value;
+    }
+  }
+
+  #setTopic(name: string, count: number): void {
+    const before = this.#metadata.current.topic(name)?.partitions.length ?? 0;
+    const partitionStates = Array.from({ length: Math.max(count, before) }, (_, partitionIndex) => ({
+      partitionIndex,
+      controllerEpoch: 1,
+      // -2: the partition is being deleted.
+      leader: partitionIndex < count ? 0 : -2,
+      leaderEpoch: 0,
+      isr: [0],
+      zkVersion: 0,
+      replicas: [0],
+      offlineReplicas: [],
+    }));
+    this.#metadata.update({
+      controllerId: 0,
+      controllerEpoch: 1,
+      topicStates: [{ topicName: name, topicId: idOf(name), partitionStates }],
+      ungroupedPartitionStates: [],
+      liveBrokers: [{ id: 0, rack: null, endpoints: [] }],
+    });
+  }
+
+  #consumerHeartbeat(name: string, options: Options): void {
+    const client = this.#client(name);
+    const memberEpoch = Number(options.get('epoch') ?? client.generationId);
+    const isJoining = memberEpoch === 0;
+    const owned = options.get('owned') ?? (isJoining ? '' : undefined);
+    const request = {
+      groupId: options.get('group') ?? 'g',
+      memberId: options.get('id') ?? (client.memberId || name),
+      memberEpoch,
+      instanceId: options.get('instance') ?? null,
+      rackId: null,
+      rebalanceTimeoutMs: options.has('timeout') || isJoining ? milliseconds(options.get('timeout') ?? '60s') : -1,
+      subscribedTopicNames: options.has('topics') ? (options.get('topics') ?? '').split(',').filter(Boolean) : null,
+      subscribedTopicRegex: options.get('regex') ?? null,
+      serverAssignor: options.get('assignor') ?? null,
+      topicPartitions:
+        owned === undefined ? null : partitionsOf(owned).map(({ topic, partitions }) => ({ topicId: idOf(topic), partitions })),
+    };
+    const context = { apiVersion: Number(options.get('v') ?? 1), clientId: name, clientHost: '/127.0.0.1' };
+    this.#coordinator.consumerHeartbeat(request, context).then(
+      ({ memberId, memberEpoch: epoch, assignment }) => {
+        client.memberId = memberId ?? '';
+        client.generationId = epoch ?? -1;
+        const given = assignment == null ? 'as before' : printTopics(assignment.topicPartitions ?? []);
+        this.#say(`${name}: epoch ${epoch}, ${given}`);
+      },
+      (error: unknown) => this.#say(`${name}: ${nameOf(error)}`),
+    );
+  }
+
+  #describeConsumer(groupId: string): void {
+    this.#coordinator.describeConsumer(groupId).then(
+      (group) => {
+        if (group.errorCode !== 0) return this.#say(`${groupId}: ${errorByCode(group.errorCode ?? 0).name}`);
+        this.#say(
+          `${groupId} is ${group.groupState}, epoch ${group.groupEpoch}, assigned ${group.assignmentEpoch} by ${group.assignorName}`,
+        );
+        for (const member of group.members ?? []) {
+          const subscription = [...(member.subscribedTopicNames ?? []), member.subscribedTopicRegex ?? '']
+            .filter(Boolean)
+            .join(',');
+          const isClassic = member.memberType === 0 ? ' classic' : '';
+          this.#say(
+            `  ${member.memberId}${isClassic} epoch ${member.memberEpoch} of "${subscription}" has ${printTopics(member.assignment?.topicPartitions ?? [])}, target ${printTopics(member.targetAssignment?.topicPartitions ?? [])}`,
+          );
+        }
+      },
+      (error: unknown) => this.#say(`${groupId}: ${nameOf(error)}`),
+    );
+  }
+
   #sync(name: string, options: Options): void {
     const client = this.#client(name);
     const assignments = [...options].filter(([key]) => this.#clients.has(key));
@@ -195,7 +307,7 @@ export class GroupScenario implements GoldenScenario {
       groupInstanceId: options.get('instance') ?? null,
       protocolType: options.get('type') ?? null,
       protocolName: options.get('protocol') ?? null,
-      assignments: assignments.map(([key, text]) => ({ memberId: this.#client(key).memberId, assignment: Buffer.from(text) })),
+      assignments: assignments.map(([key, text]) => ({ memberId: this.#client(key).memberId, assignment: assignment(text) })),
     };
     this.#coordinator.sync(request).then(
       (answer) => this.#say(`${name} synced: ${describeSync(answer)}`),
@@ -250,7 +362,7 @@ export class GroupScenario implements GoldenScenario {
         const [topic, index] = splitAt(partition, '-');
         return {
           topic,
-          topicId: zeroUuid,
+          topicId: this.#metadata.current.topic(topic)?.id ?? zeroUuid,
           partitions: [
             {
               partition: Number(index),
@@ -277,7 +389,13 @@ export class GroupScenario implements GoldenScenario {
   }
 
   #offsets(groupId: string, options: Options): void {
-    const query = { groupId, memberId: null, memberEpoch: -1, topics: null, requireStable: options.get('stable') === 'yes' };
+    const query = {
+      groupId,
+      memberId: options.get('id') ?? null,
+      memberEpoch: Number(options.get('epoch') ?? -1),
+      topics: null,
+      requireStable: options.get('stable') === 'yes',
+    };
     this.#coordinator.fetchOffsets(query).then(
       ({ topics }) =>
         this.#say(
@@ -330,7 +448,7 @@ export class GroupScenario implements GoldenScenario {
       (group) => {
         const members = (group.members ?? []).map(
           (member) =>
-            `${member.memberId}${member.groupInstanceId == null ? '' : `/${member.groupInstanceId}`} "${member.memberAssignment}"`,
+            `${member.memberId}${member.groupInstanceId == null ? '' : `/${member.groupInstanceId}`} ${printAssignment(member.memberAssignment ?? Buffer.alloc(0))}`,
         );
         const problem = group.errorCode === 0 ? '' : ` (${errorByCode(group.errorCode ?? 0).name})`;
         this.#say(
@@ -359,6 +477,11 @@ export class GroupScenario implements GoldenScenario {
   }
 }
 
+/** A topic's id spells its name. */
+function idOf(topic: string): string {
+  return topic.padEnd(22, 'A');
+}
+
 function describeJoin(answer: JoinAnswer): string {
   if (answer.errorCode !== 0) return `${errorByCode(answer.errorCode ?? 0).name} ${answer.memberId || '-'}`;
   const members = (answer.members ?? []).map(({ memberId, groupInstanceId }) =>
@@ -370,7 +493,7 @@ function describeJoin(answer: JoinAnswer): string {
 
 function describeSync(answer: SyncAnswer): string {
   if (answer.errorCode !== 0) return errorByCode(answer.errorCode ?? 0).name;
-  return `${answer.protocolType}/${answer.protocolName} "${answer.assignment}"`;
+  return `${answer.protocolType}/${answer.protocolName} ${printAssignment(answer.assignment ?? Buffer.alloc(0))}`;
 }
 
 function nameOf(error: unknown): string {
@@ -389,7 +512,33 @@ function splitAt(text: string, separator: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-function subscription(type: string, topics: readonly string[]): Buffer {
-  if (type !== 'consumer' || topics[0] === 'garbage') return Buffer.from(topics.join(','));
-  return Buffer.concat([Buffer.from([0, 1]), encodeToBuffer(ConsumerProtocolSubscription, 1, { topics })]);
+/** `t,u@t:0,1`: subscribed to t and u, and still has two partitions of t. */
+function subscription(type: string, text: string): Buffer {
+  if (type !== 'consumer' || text === 'garbage') return Buffer.from(text);
+  const [topics = '', owned = ''] = text.split('@');
+  const value = { topics: topics.split(','), ownedPartitions: partitionsOf(owned) };
+  return Buffer.concat([Buffer.from([0, 1]), encodeToBuffer(ConsumerProtocolSubscription, 1, value)]);
+}
+
+/** `@t:0,1;u:0` as consumers assign, or any other text as it stands. */
+function assignment(text: string): Buffer {
+  if (!text.startsWith('@')) return Buffer.from(text);
+  const value = { assignedPartitions: partitionsOf(text.slice(1)) };
+  return Buffer.concat([Buffer.from([0, 1]), encodeToBuffer(ConsumerProtocolAssignment, 1, value)]);
+}
+
+function printAssignment(bytes: Uint8Array): string {
+  if (bytes[0] !== 0) return `"${Buffer.from(bytes)}"`;
+  const { assignedPartitions } = decodeMessage(ConsumerProtocolAssignment, 1, Buffer.from(bytes).subarray(2));
+  return printTopics(assignedPartitions.map(({ topic, partitions }) => ({ topicId: topic, partitions })));
+}
+
+function partitionsOf(text: string): { readonly topic: string; readonly partitions: number[] }[] {
+  return text
+    .split(';')
+    .filter(Boolean)
+    .map((each) => {
+      const [topic = '', partitions = ''] = each.split(':');
+      return { topic, partitions: partitions.split(',').map(Number) };
+    });
 }

@@ -1,6 +1,7 @@
 // The settings of the group coordinator, as they are now: an object whose properties change with the configuration.
 
 import type { BrokerConfig } from '../broker-config.ts';
+import { groupValue } from '../group-config.ts';
 
 export interface GroupSettings {
   /** `group.initial.rebalance.delay.ms`. */
@@ -18,9 +19,24 @@ export interface GroupSettings {
   readonly offsetMetadataMaxBytes: number;
   /** `offsets.commit.timeout.ms`. */
   readonly commitTimeoutMs: number;
+  /** Whether `group.coordinator.rebalance.protocols` has the consumer protocol. */
+  readonly hasConsumerProtocol: boolean;
+  /** `group.consumer.max.size`. */
+  readonly consumerMaxSize: number;
+  /** `group.consumer.assignors` that are known, the default first. */
+  readonly consumerAssignors: readonly string[];
+  /** `group.consumer.migration.policy`. */
+  readonly migrationPolicy: 'disabled' | 'upgrade' | 'downgrade' | 'bidirectional';
+  /** `group.consumer.regex.refresh.interval.ms`. */
+  readonly regexRefreshIntervalMs: number;
+  /** `consumer.session.timeout.ms` of the group, and so on. */
+  consumerSessionTimeoutMs(groupId: string): number;
+  consumerHeartbeatIntervalMs(groupId: string): number;
+  consumerAssignmentIntervalMs(groupId: string): number;
 }
 
-export function groupSettingsOf(config: BrokerConfig): GroupSettings {
+/** `overrides` are a group's own settings. */
+export function groupSettingsOf(config: BrokerConfig, overrides: (groupId: string) => ReadonlyMap<string, string>): GroupSettings {
   return {
     get initialRebalanceDelayMs() {
       return config.get('group.initial.rebalance.delay.ms');
@@ -46,5 +62,23 @@ export function groupSettingsOf(config: BrokerConfig): GroupSettings {
     get commitTimeoutMs() {
       return config.get('offsets.commit.timeout.ms');
     },
+    get hasConsumerProtocol() {
+      return config.get('group.coordinator.rebalance.protocols').includes('consumer');
+    },
+    get consumerMaxSize() {
+      return config.get('group.consumer.max.size');
+    },
+    get consumerAssignors() {
+      return config.get('group.consumer.assignors');
+    },
+    get migrationPolicy() {
+      return config.get('group.consumer.migration.policy').toLowerCase() as GroupSettings['migrationPolicy'];
+    },
+    get regexRefreshIntervalMs() {
+      return config.get('group.consumer.regex.refresh.interval.ms');
+    },
+    consumerSessionTimeoutMs: (groupId) => groupValue(config, overrides(groupId), 'consumer.session.timeout.ms'),
+    consumerHeartbeatIntervalMs: (groupId) => groupValue(config, overrides(groupId), 'consumer.heartbeat.interval.ms'),
+    consumerAssignmentIntervalMs: (groupId) => groupValue(config, overrides(groupId), 'consumer.assignment.interval.ms'),
   };
 }

@@ -1,7 +1,9 @@
 // The groups whose records live in one partition of `__consumer_offsets`, with their offsets. This file finds the group and
-// passes on; the rules are in classic-membership.ts, classic-offsets.ts and their neighbours.
+// passes on; the rules are in the files of the two kinds of group and of offsets.
 
 import {
+  type ConsumerGroupDescribeResponse,
+  type ConsumerGroupHeartbeatRequest,
   type DescribeGroupsResponse,
   errorCodes,
   type HeartbeatRequest,
@@ -16,28 +18,33 @@ import {
 import type { Clock, Logger } from '@odradek/runtime';
 import { answer, type CoordinatorRecord, type CoordinatorShard, type Outcome } from '../coordinator/coordinator-shard.ts';
 import type { CoordinatorTimer } from '../coordinator/coordinator-timer.ts';
+import type { MetadataSnapshot } from '../metadata/metadata-cache.ts';
+import type { Assignor } from './assignors/assignor.ts';
 import { describeClassicGroup } from './classic-description.ts';
 import { ClassicGroup } from './classic-group.ts';
+import { ClassicInConsumer } from './classic-in-consumer.ts';
 import type { JoinAnswer, SyncAnswer } from './classic-member.ts';
 import { ClassicMembership, type JoinContext, joinErrorAnswer } from './classic-membership.ts';
-import { classicCommitProblem, classicOffsetExpiry } from './classic-offsets.ts';
 import { ClassicRebalance } from './classic-rebalance.ts';
-import { GroupOffsets } from './group-offsets.ts';
+import { describeConsumerGroup } from './consumer-description.ts';
+import { ConsumerGroup } from './consumer-group.ts';
+import { type ConsumerHeartbeatAnswer, ConsumerMembership, type MemberContext } from './consumer-membership.ts';
 import {
-  classicGroupOf,
-  decodeGroupRecord,
-  emptyGroupRecord,
-  encodeGroupRecord,
-  type GroupRecord,
-  groupMetadataTombstone,
-} from './group-records.ts';
+  type ConsumerRecord,
+  consumerGroupTombstones,
+  endsGroup,
+  isConsumerRecord,
+  replayConsumerRecord,
+} from './consumer-records.ts';
+import { type Group, GroupConversion } from './group-conversion.ts';
+import { GroupOffsetOperations, unknownGroup } from './group-offset-operations.ts';
+import { GroupOffsets } from './group-offsets.ts';
+import { classicGroupOf, decodeGroupRecord, emptyGroupRecord, type GroupRecord, groupMetadataTombstone } from './group-records.ts';
 import type { GroupSettings } from './group-settings.ts';
-import { commitOffsets, type OffsetCommit, type OffsetCommitAnswer } from './offset-commits.ts';
-import { isExpired } from './offset-expiry.ts';
-import { type FetchedOffsets, fetchOffsets, type OffsetQuery } from './offset-fetches.ts';
 
 type LeaveAnswer = MessageInit<typeof LeaveGroupResponse>;
 type DescribedGroup = NonNullable<MessageInit<typeof DescribeGroupsResponse>['groups']>[number];
+type DescribedConsumerGroup = NonNullable<MessageInit<typeof ConsumerGroupDescribeResponse>['groups']>[number];
 type ListedGroup = NonNullable<MessageInit<typeof ListGroupsResponse>['groups']>[number];
 type GroupMetadata = Extract<GroupRecord, { kind: 'groupMetadata' }>['value'];
 
@@ -46,63 +53,96 @@ export interface GroupShardParts {
   readonly timer: CoordinatorTimer;
   readonly logger: Logger;
   readonly settings: GroupSettings;
+  readonly metadata: () => MetadataSnapshot;
+  readonly assignors: ReadonlyMap<string, Assignor>;
+  /** A fresh uuid in its usual form, and in Kafka's. */
   readonly uuid: () => string;
+  readonly shortUuid: () => string;
 }
 
 export class GroupShard implements CoordinatorShard {
   readonly offsets = new GroupOffsets();
+  readonly offsetOperations: GroupOffsetOperations;
   readonly #parts: GroupShardParts;
-  readonly #groups = new Map<string, ClassicGroup>();
+  readonly #groups = new Map<string, Group>();
   readonly #rebalance: ClassicRebalance;
-  readonly #membership: ClassicMembership;
+  readonly #classic: ClassicMembership;
+  readonly #consumer: ConsumerMembership;
+  readonly #classicInConsumer: ClassicInConsumer;
 
   constructor(parts: GroupShardParts) {
     this.#parts = parts;
+    const { clock, timer, logger, settings, metadata } = parts;
+    const group = (groupId: string): Group | undefined => this.#groups.get(groupId);
+    const nowMs = (): number => clock.wallTimeMs();
     this.#rebalance = new ClassicRebalance({
-      clock: parts.clock,
-      timer: parts.timer,
-      logger: parts.logger,
-      initialRebalanceDelayMs: () => parts.settings.initialRebalanceDelayMs,
-      group: (groupId) => this.#groups.get(groupId),
+      clock,
+      timer,
+      logger,
+      initialRebalanceDelayMs: () => settings.initialRebalanceDelayMs,
+      group: (groupId) => classicOf(group(groupId)),
     });
-    this.#membership = new ClassicMembership({
+    this.#classic = new ClassicMembership({ rebalance: this.#rebalance, nowMs, maxSize: () => settings.maxSize, uuid: parts.uuid });
+    const conversion = new GroupConversion({ clock, timer, logger, settings, metadata, group, rebalance: this.#rebalance });
+    this.#consumer = new ConsumerMembership({
+      clock,
+      timer,
+      logger,
+      settings,
+      metadata,
+      assignors: parts.assignors,
+      conversion,
+      uuid: parts.shortUuid,
+      group: (groupId) => consumerOf(group(groupId)),
+    });
+    this.#classicInConsumer = new ClassicInConsumer({
+      membership: this.#consumer,
+      conversion,
+      settings,
+      metadata,
+      uuid: parts.shortUuid,
+    });
+    this.offsetOperations = new GroupOffsetOperations({
+      offsets: this.offsets,
+      groups: this.#groups,
       rebalance: this.#rebalance,
-      nowMs: () => parts.clock.wallTimeMs(),
-      maxSize: () => parts.settings.maxSize,
-      uuid: parts.uuid,
+      settings,
+      nowMs,
     });
   }
 
-  get groups(): ReadonlyMap<string, ClassicGroup> {
+  get groups(): ReadonlyMap<string, Group> {
     return this.#groups;
   }
 
-  // Members
+  // Members of the classic protocol
 
   join(request: JoinGroupRequest, context: JoinContext): Outcome<JoinAnswer> {
     const group = this.#groups.get(request.groupId);
-    if (group !== undefined) return this.#membership.join(group, request, context);
+    if (group?.type === 'classic') return this.#classic.join(group, request, context);
+    if (group !== undefined && !group.isEmpty) return this.#classicInConsumer.join(group, request, context);
     // Who has an id has it from a group that is gone.
     if (request.memberId !== '') return answer(joinErrorAnswer(request.memberId, errorCodes.UNKNOWN_MEMBER_ID));
-    return this.#joinNewGroup(request, context);
+    return this.#joinNewGroup(request, context, group);
   }
 
-  /** The group is written at once, so that another coordinator would know it too. */
-  #joinNewGroup(request: JoinGroupRequest, context: JoinContext): Outcome<JoinAnswer> {
+  /** The group is written at once, so that another coordinator would know it too. It may take the place of an empty consumer group. */
+  #joinNewGroup(request: JoinGroupRequest, context: JoinContext, replaced: ConsumerGroup | undefined): Outcome<JoinAnswer> {
     const nowMs = this.#parts.clock.wallTimeMs();
     const group = new ClassicGroup(request.groupId);
     group.restoreState('Empty', nowMs);
     this.#groups.set(request.groupId, group);
-    const { response: joined } = this.#membership.join(group, request, context);
+    const { response: joined } = this.#classic.join(group, request, context);
     const { promise: response, resolve } = Promise.withResolvers<JoinAnswer>();
     return {
-      records: [emptyGroupRecord(request.groupId, nowMs)],
+      records: [...(replaced === undefined ? [] : consumerGroupTombstones(replaced)), emptyGroupRecord(request.groupId, nowMs)],
       response,
       whenWritten: (error) => {
         if (error === null) return resolve(joined);
         if (this.#groups.get(request.groupId) === group) {
           this.#rebalance.abandon(group, error.code);
-          this.#groups.delete(request.groupId);
+          if (replaced === undefined) this.#groups.delete(request.groupId);
+          else this.#groups.set(request.groupId, replaced);
         }
         resolve(joinErrorAnswer('', error.code));
       },
@@ -111,18 +151,22 @@ export class GroupShard implements CoordinatorShard {
 
   sync(request: SyncGroupRequest): Outcome<SyncAnswer> {
     const group = this.#groups.get(request.groupId);
-    if (group === undefined) return answer<SyncAnswer>({ errorCode: errorCodes.UNKNOWN_MEMBER_ID });
-    return this.#membership.sync(group, request);
+    if (group === undefined || group.isEmpty) return answer<SyncAnswer>({ errorCode: errorCodes.UNKNOWN_MEMBER_ID });
+    return group.type === 'classic' ? this.#classic.sync(group, request) : this.#classicInConsumer.sync(group, request);
   }
 
   heartbeat(request: HeartbeatRequest): Outcome<number> {
     const group = this.#groups.get(request.groupId);
-    return answer<number>(group === undefined ? errorCodes.UNKNOWN_MEMBER_ID : this.#membership.heartbeat(group, request));
+    if (group === undefined) return answer<number>(errorCodes.UNKNOWN_MEMBER_ID);
+    const errorCode =
+      group.type === 'classic' ? this.#classic.heartbeat(group, request) : this.#classicInConsumer.heartbeat(group, request);
+    return answer<number>(errorCode);
   }
 
   leave(groupId: string, members: LeaveGroupRequest['members']): Outcome<LeaveAnswer> {
     const group = this.#groups.get(groupId);
-    if (group !== undefined) return this.#membership.leave(group, members);
+    if (group?.type === 'classic') return this.#classic.leave(group, members);
+    if (group !== undefined) return this.#classicInConsumer.leave(group, members);
     const unknown = members.map(({ memberId, groupInstanceId }) => ({
       memberId,
       groupInstanceId,
@@ -131,106 +175,41 @@ export class GroupShard implements CoordinatorShard {
     return answer<LeaveAnswer>({ errorCode: 0, members: unknown });
   }
 
-  // Offsets
+  // Members of the consumer protocol
 
-  /** Throws when the whole commit is refused. */
-  commit(commit: OffsetCommit): Outcome<OffsetCommitAnswer> {
-    const group = this.#groups.get(commit.groupId);
-    if (group !== undefined) {
-      const problem = classicCommitProblem(group, commit);
-      if (problem !== null) throw new ProtocolError(problem);
-      const member = group.member(commit.memberId);
-      // A commit shows as well as a heartbeat that the member is alive.
-      if (member !== undefined) this.#rebalance.beat(group, member);
-    } else if (commit.generationId >= 0) {
-      // Only who commits without a generation, because it assigns partitions itself, needs no group.
-      throw commit.apiVersion >= 9 ? unknownGroup(commit.groupId) : new ProtocolError(errorCodes.ILLEGAL_GENERATION);
-    }
-    return commitOffsets(commit, this.#parts.clock.wallTimeMs(), this.#parts.settings.offsetMetadataMaxBytes);
-  }
-
-  fetch(query: OffsetQuery): FetchedOffsets {
-    return fetchOffsets(this.offsets, query);
-  }
-
-  /** Answers an error for each partition. Throws when the group must keep its offsets, or is not there. */
-  deleteOffsets(
-    groupId: string,
-    topics: ReadonlyMap<string, readonly number[]>,
-  ): Outcome<ReadonlyMap<string, ReadonlyMap<number, number>>> {
-    const group = this.#existing(groupId);
-    if (!group.isEmpty && !group.isConsumerGroup) throw new ProtocolError(errorCodes.NON_EMPTY_GROUP);
-    const records: CoordinatorRecord[] = [];
-    const results = new Map<string, ReadonlyMap<number, number>>();
-    for (const [topic, partitions] of topics) {
-      const isSubscribed = group.isSubscribedTo(topic);
-      results.set(
-        topic,
-        new Map(partitions.map((partition) => [partition, isSubscribed ? errorCodes.GROUP_SUBSCRIBED_TO_TOPIC : errorCodes.NONE])),
-      );
-      if (isSubscribed) continue;
-      for (const partition of partitions) {
-        if (this.offsets.get(groupId, topic, partition) === undefined && !this.offsets.hasPending(groupId, topic, partition))
-          continue;
-        records.push(offsetTombstone(groupId, topic, partition));
-      }
-    }
-    return { records, response: results };
-  }
-
-  /** The topics are gone, and so is what was committed for them. */
-  topicsDeleted(topics: ReadonlySet<string>): Outcome<void> {
-    const records: CoordinatorRecord[] = [];
-    for (const groupId of this.offsets.allGroupIds()) {
-      for (const { topic, partition } of this.offsets.partitionsOf(groupId)) {
-        if (topics.has(topic)) records.push(offsetTombstone(groupId, topic, partition));
-      }
-    }
-    return { records, response: undefined, isDivisible: true };
-  }
-
-  /** Forgets what has expired, and groups of which nothing is left. */
-  expire(): Outcome<void> {
-    const records: CoordinatorRecord[] = [];
-    for (const group of this.#groups.values()) {
-      const isUsed = this.#expireOffsets(group, records);
-      if (!isUsed && group.isEmpty && group.pendingMembers.size === 0) records.push(groupMetadataTombstone(group.groupId));
-    }
-    return { records, response: undefined, isDivisible: true };
-  }
-
-  /** True: something of the group remains. */
-  #expireOffsets(group: ClassicGroup, records: CoordinatorRecord[]): boolean {
-    const { groupId } = group;
-    const nowMs = this.#parts.clock.wallTimeMs();
-    const expiry = classicOffsetExpiry(group);
-    let isUsed = this.offsets.hasPendingOfGroup(groupId);
-    for (const [topic, partitions] of this.offsets.topics(groupId)) {
-      for (const [partition, offset] of partitions) {
-        const isGone =
-          isExpired(expiry, topic, offset, nowMs, this.#parts.settings.offsetsRetentionMs) &&
-          !this.offsets.hasPending(groupId, topic, partition);
-        if (isGone) records.push(offsetTombstone(groupId, topic, partition));
-        else isUsed = true;
-      }
-    }
-    return isUsed;
+  consumerHeartbeat(request: ConsumerGroupHeartbeatRequest, context: MemberContext): Outcome<ConsumerHeartbeatAnswer> {
+    return this.#consumer.heartbeat(request, context);
   }
 
   // Administration
 
   describe(groupId: string): DescribedGroup {
-    const group = this.#groups.get(groupId);
+    const group = classicOf(this.#groups.get(groupId));
     if (group !== undefined) return describeClassicGroup(group);
     // What Kafka says of a group that it does not know; up to version 5 the handler leaves the error out.
     const { code, message } = unknownGroup(groupId);
-    return { errorCode: code, errorMessage: message, groupId, groupState: 'Dead' };
+    const isOther = this.#groups.has(groupId);
+    return {
+      errorCode: code,
+      errorMessage: isOther ? `Group ${groupId} is not a classic group.` : message,
+      groupId,
+      groupState: 'Dead',
+    };
+  }
+
+  describeConsumer(groupId: string): DescribedConsumerGroup {
+    const group = consumerOf(this.#groups.get(groupId));
+    const [defaultAssignor = ''] = this.#parts.assignors.keys();
+    if (group !== undefined) return describeConsumerGroup(group, defaultAssignor, this.#parts.metadata());
+    const isOther = this.#groups.has(groupId);
+    const errorMessage = isOther ? `Group ${groupId} is not a consumer group.` : unknownGroup(groupId).message;
+    return { errorCode: errorCodes.GROUP_ID_NOT_FOUND, errorMessage, groupId };
   }
 
   list(): ListedGroup[] {
     return [...this.#groups.values()].map((group) => ({
       groupId: group.groupId,
-      protocolType: group.protocolType ?? '',
+      protocolType: group.type === 'classic' ? (group.protocolType ?? '') : 'consumer',
       groupState: group.state,
       groupType: group.type,
     }));
@@ -238,11 +217,12 @@ export class GroupShard implements CoordinatorShard {
 
   /** Throws when the group must stay. */
   delete(groupId: string): Outcome<void> {
-    const group = this.#existing(groupId);
+    const group = this.#groups.get(groupId);
+    if (group === undefined) throw unknownGroup(groupId);
     if (!group.isEmpty) throw new ProtocolError(errorCodes.NON_EMPTY_GROUP);
-    const records: CoordinatorRecord[] = [];
-    for (const { topic, partition } of this.offsets.partitionsOf(groupId)) records.push(offsetTombstone(groupId, topic, partition));
-    records.push(groupMetadataTombstone(groupId));
+    const records = this.offsetOperations.tombstonesOf(groupId);
+    if (group.type === 'consumer') records.push(...consumerGroupTombstones(group));
+    else records.push(groupMetadataTombstone(groupId));
     return { records, response: undefined };
   }
 
@@ -250,7 +230,9 @@ export class GroupShard implements CoordinatorShard {
 
   replay(record: CoordinatorRecord, offset: number, producerId: number): void {
     const decoded = decodeGroupRecord(record);
-    if (decoded !== null) this.#apply(decoded, offset, producerId);
+    if (decoded === null) return;
+    if (isConsumerRecord(decoded)) this.#replayConsumer(decoded);
+    else this.#apply(decoded, offset, producerId);
   }
 
   endTransaction(producerId: number, isCommitted: boolean): void {
@@ -259,6 +241,10 @@ export class GroupShard implements CoordinatorShard {
 
   onLoaded(): void {
     for (const group of this.#groups.values()) {
+      if (group.type === 'consumer') {
+        this.#consumer.onLoaded(group);
+        continue;
+      }
       // Members get a whole session to find their new coordinator.
       for (const member of group.members.values()) this.#rebalance.beat(group, member);
       // The limit may have been lowered meanwhile: those who rejoin first stay.
@@ -267,11 +253,13 @@ export class GroupShard implements CoordinatorShard {
   }
 
   onUnloaded(): void {
-    for (const group of this.#groups.values()) this.#rebalance.abandon(group, errorCodes.NOT_COORDINATOR);
+    for (const group of this.#groups.values()) {
+      if (group.type === 'classic') this.#rebalance.abandon(group, errorCodes.NOT_COORDINATOR);
+    }
     this.#groups.clear();
   }
 
-  #apply(record: GroupRecord, offset: number, producerId: number): void {
+  #apply(record: Exclude<GroupRecord, ConsumerRecord>, offset: number, producerId: number): void {
     switch (record.kind) {
       case 'legacyOffsetCommit':
       case 'offsetCommit':
@@ -280,33 +268,42 @@ export class GroupShard implements CoordinatorShard {
           this.#groups.set(record.key.group, new ClassicGroup(record.key.group));
         }
         this.offsets.replay(record.key, record.value, offset, producerId);
-        break;
+        return;
       case 'groupMetadata':
-        this.#replayGroup(record.key.group, record.value);
-        break;
-      default:
-        break;
+        this.#replayClassic(record.key.group, record.value);
+        return;
     }
   }
 
-  #replayGroup(groupId: string, value: GroupMetadata): void {
+  #replayClassic(groupId: string, value: GroupMetadata): void {
     const current = this.#groups.get(groupId);
-    if (current !== undefined) this.#rebalance.abandon(current, errorCodes.UNKNOWN_MEMBER_ID);
-    if (value === null) this.#groups.delete(groupId);
-    else this.#groups.set(groupId, classicGroupOf(groupId, value));
+    if (current?.type === 'classic') this.#rebalance.abandon(current, errorCodes.UNKNOWN_MEMBER_ID);
+    // A tombstone may come after the group has become one of another type.
+    if (value !== null) this.#groups.set(groupId, classicGroupOf(groupId, value));
+    else if (current?.type === 'classic') this.#groups.delete(groupId);
   }
 
-  #existing(groupId: string): ClassicGroup {
-    const group = this.#groups.get(groupId);
-    if (group === undefined) throw unknownGroup(groupId);
-    return group;
+  #replayConsumer(record: ConsumerRecord): void {
+    const { groupId } = record.key;
+    const current = this.#groups.get(groupId);
+    if (current?.type === 'consumer') {
+      if (endsGroup(record)) this.#groups.delete(groupId);
+      else replayConsumerRecord(current, record);
+      return;
+    }
+    // Offsets are replayed before the group that committed them when its own first records have been compacted away.
+    const isNew = current === undefined || (current.isEmpty && current.protocolType === null);
+    if (record.value === null || !isNew) return;
+    const group = new ConsumerGroup(groupId);
+    this.#groups.set(groupId, group);
+    replayConsumerRecord(group, record);
   }
 }
 
-function unknownGroup(groupId: string): ProtocolError {
-  return new ProtocolError(errorCodes.GROUP_ID_NOT_FOUND, `Group ${groupId} not found.`);
+function classicOf(group: Group | undefined): ClassicGroup | undefined {
+  return group?.type === 'classic' ? group : undefined;
 }
 
-function offsetTombstone(group: string, topic: string, partition: number): CoordinatorRecord {
-  return encodeGroupRecord('offsetCommit', { group, topic, partition }, null);
+function consumerOf(group: Group | undefined): ConsumerGroup | undefined {
+  return group?.type === 'consumer' ? group : undefined;
 }

@@ -3,11 +3,13 @@
 
 import type { CompressionType } from '@odradek/protocol';
 import type { Clock, Logger, Random, Timer } from '@odradek/runtime';
+import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
 import { CoordinatorLogs } from '../coordinator/coordinator-logs.ts';
 import { InternalTopic } from '../coordinator/internal-topic.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { randomUuid } from '../metadata/random-uuid.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import { GroupCoordinator } from './group-coordinator.ts';
 import { groupSettingsOf } from './group-settings.ts';
@@ -21,6 +23,7 @@ export interface GroupsParts {
   readonly replicaManager: ReplicaManager;
   readonly metadataCache: MetadataCache;
   readonly topicChanges: TopicChanges;
+  readonly configChanges: ConfigChanges;
 }
 
 export interface Groups {
@@ -33,7 +36,7 @@ export interface Groups {
 const codecs: readonly CompressionType[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
 
 export function startGroups(parts: GroupsParts): Groups {
-  const { config, replicaManager, metadataCache, topicChanges, clock, timer, random, logger } = parts;
+  const { config, configChanges, replicaManager, metadataCache, topicChanges, clock, timer, random, logger } = parts;
   const topic = new InternalTopic({
     name: '__consumer_offsets',
     metadataCache,
@@ -55,8 +58,10 @@ export function startGroups(parts: GroupsParts): Groups {
       compression: () => codecs[config.get('offsets.topic.compression.codec')] ?? 'none',
       loadBytes: () => config.get('offsets.load.buffer.size'),
     }),
-    settings: groupSettingsOf(config),
+    settings: groupSettingsOf(config, (groupId) => configChanges.overrides({ type: configResourceTypes.GROUP, name: groupId })),
+    metadata: () => metadataCache.current,
     uuid: () => randomUuidText(random),
+    shortUuid: () => randomUuid(random),
   });
   const previousListener = replicaManager.onRoleChange;
   replicaManager.onRoleChange = (partition) => {

@@ -21,9 +21,9 @@ export function joinGroupHandler(groups: GroupCoordinator): Handler<typeof JoinG
       // Before version 7 the name of the protocol could not be null.
       return { ...joined, protocolName: joined.protocolName ?? (context.apiVersion >= 7 ? null : '') };
     },
-    errorResponse: (request, error, context) => ({
+    errorResponse: (_request, error, context) => ({
       errorCode: error.code,
-      memberId: request.memberId,
+      memberId: '',
       protocolName: context.apiVersion >= 7 ? null : '',
     }),
   });

@@ -47,6 +47,8 @@ import { incrementalAlterConfigsHandler } from './44-incremental-alter-configs.t
 import { offsetDeleteHandler } from './47-offset-delete.ts';
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeProducersHandler } from './61-describe-producers.ts';
+import { consumerGroupHeartbeatHandler } from './68-consumer-group-heartbeat.ts';
+import { consumerGroupDescribeHandler } from './69-consumer-group-describe.ts';
 import { listConfigResourcesHandler } from './74-list-config-resources.ts';
 import { describeTopicPartitionsHandler } from './75-describe-topic-partitions.ts';
 
@@ -125,5 +127,7 @@ function groupHandlers({ config, coordination, groups, metadataCache }: HandlerP
     listGroupsHandler(coordinator),
     deleteGroupsHandler(coordinator),
     offsetDeleteHandler(offsets),
+    consumerGroupHeartbeatHandler(coordinator),
+    consumerGroupDescribeHandler(coordinator),
   ];
 }
