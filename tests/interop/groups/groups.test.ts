@@ -14,6 +14,11 @@ const properties = {
   'offsets.topic.num.partitions': 3,
   'group.initial.rebalance.delay.ms': 0,
   'group.min.session.timeout.ms': 500,
+  'group.consumer.heartbeat.interval.ms': 200,
+  'group.consumer.min.heartbeat.interval.ms': 100,
+  'group.consumer.session.timeout.ms': 2000,
+  'group.consumer.min.session.timeout.ms': 500,
+  'group.consumer.assignment.interval.ms': 100,
 };
 
 describe('consumers in groups', () => {
@@ -85,7 +90,7 @@ describe('consumers in groups', () => {
 
   for (const client of groupClients) {
     describe(client.name, { skip: skipWithout(...client.tools) }, () => {
-      const protocols = client.hasConsumerProtocol ? (['classic'] as const) : (['classic'] as const);
+      const protocols = client.hasConsumerProtocol ? (['classic', 'consumer'] as const) : (['classic'] as const);
       for (const protocol of protocols) {
         test(`${protocol}: joins, shares, leaves, crashes, resumes`, async () => {
           const topic = uniqueName('shared');
