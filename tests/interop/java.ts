@@ -12,21 +12,21 @@ import {
   type Tool,
 } from '@odradek/testing';
 
-const path = (name: string): string => fileURLToPath(new URL(`java/${name}`, import.meta.url));
+export const javaSource = (name: string): string => fileURLToPath(new URL(`java/${name}`, import.meta.url));
 
 export const java = findProgram('java');
 
 /** The class path of Apache Kafka's command-line tools. */
 export function kafkaTools(): Promise<Tool<string>> {
-  return mavenClassPath('java-modern', path('modern/pom.xml'));
+  return mavenClassPath('java-modern', javaSource('modern/pom.xml'));
 }
 
 export async function modernClient(): Promise<Tool<string>> {
-  return javaProgram(path('modern/ModernClient.java'), await kafkaTools());
+  return javaProgram(javaSource('modern/ModernClient.java'), await kafkaTools());
 }
 
 export async function legacyClient(): Promise<Tool<string>> {
-  return javaProgram(path('legacy/LegacyClient.java'), await mavenClassPath('java-legacy', path('legacy/pom.xml')));
+  return javaProgram(javaSource('legacy/LegacyClient.java'), await mavenClassPath('java-legacy', javaSource('legacy/pom.xml')));
 }
 
 /** Runs a main class. These programs are short: they gain nothing from the second compiler and a parallel collector. */

@@ -64,7 +64,7 @@ export function openLog(path: string, world: LogWorld, options: OpenLogOptions):
   if (logStartOffset > logEndOffset) return restarted(loading, logStartOffset, recovery);
   leaderEpochs.truncateFromEnd(logEndOffset);
   leaderEpochs.truncateFromStart(logStartOffset);
-  dropStraySnapshots(loading, logEndOffset);
+  dropStraySnapshots(loading, logStartOffset, logEndOffset);
   if (recovery.scannedSegments === 0) loadProducers(loading, logStartOffset, logEndOffset);
   return { log: logOf(loading, logStartOffset, logEndOffset, firstScannedOffset), recovery };
 }
@@ -223,10 +223,12 @@ function dropSegments({ segments, files }: Loading, fromOffset: number): number 
 }
 
 /** Only those where a segment begins are of use to a recovery, and the last to the next clean start. */
-function dropStraySnapshots({ files, segments }: Loading, logEndOffset: number): void {
+function dropStraySnapshots({ files, segments }: Loading, logStartOffset: number, logEndOffset: number): void {
   const last = files.snapshots.findLast((offset) => offset <= logEndOffset);
   const baseOffsets = new Set(segments.all().map(({ baseOffset }) => baseOffset));
-  files.removeSnapshots((offset) => offset !== last && (offset > logEndOffset || !baseOffsets.has(offset)));
+  files.removeSnapshots(
+    (offset) => offset !== last && (offset > logEndOffset || offset <= logStartOffset || !baseOffsets.has(offset)),
+  );
 }
 
 function loadProducers(

@@ -560,7 +560,10 @@ export class PartitionLog {
     const { baseOffset: firstOffset } = this.#segments.first;
     this.#guarded(() => {
       this.#files.removeSegments(removed, this.#config.fileDeleteDelayMs);
-      this.#files.removeSnapshots((offset) => offset < firstOffset);
+      // As in Kafka: what is known of producers before the log start does not count any more.
+      this.#files.removeSnapshots(
+        (offset) => offset < firstOffset || (offset <= this.#logStartOffset && offset < this.#logEndOffset),
+      );
     });
     return removed.length;
   }
