@@ -208,9 +208,9 @@ export class LogSegment {
 
   /**
    * Scans the segment after a crash: the first batch that is damaged, and all that follows, is cut off; the indexes are made anew.
-   * `visit` sees each good batch. Answers the bytes that were cut off.
+   * `take` sees each batch whose bytes are whole, and says whether it belongs there. Answers the bytes that were cut off.
    */
-  recover(maxMessageBytes: number, visit: (batch: Batch) => void): number {
+  recover(maxMessageBytes: number, take: (batch: Batch) => boolean): number {
     this.offsetIndex.reset();
     this.timeIndex.reset();
     this.transactionIndex.reset();
@@ -223,8 +223,7 @@ export class LogSegment {
     for (const batch of this.#wholeBatches(maxMessageBytes)) {
       // What stands in the wrong place is no batch of this segment, though its bytes are whole.
       const firstOffset = batch instanceof RecordBatch ? batch.baseOffset : batch.lastOffset;
-      if (firstOffset < nextOffset || !this.canHold(0, batch.lastOffset)) break;
-      visit(batch);
+      if (firstOffset < nextOffset || !this.canHold(0, batch.lastOffset) || !take(batch)) break;
       this.recordAppended(valid, batch.sizeInBytes, batch.lastOffset, batch.maxTimestamp);
       valid += batch.sizeInBytes;
       nextOffset = batch.lastOffset + 1;

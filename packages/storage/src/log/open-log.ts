@@ -1,7 +1,7 @@
 // Opens the log in a folder. After a clean stop everything is as it was left, and little is read. After a crash, what lies before
 // the recovery point is on the device and is trusted; what comes after is scanned, and cut off where it is damaged.
 
-import { errorCodes, ProtocolError, RecordBatch } from '@odradek/protocol';
+import { type Batch, errorCodes, ProtocolError, RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
 import { LeaderEpochs } from './leader-epochs.ts';
 import { isCompacted, type LogConfig } from './log-config.ts';
@@ -177,7 +177,7 @@ function recover(loading: Loading, first: number): RecoveryReport {
   let scannedSegments = 0;
   let truncatedBytes = 0;
   let nextOffset = start;
-  let hasEpochs = false;
+  const epochs = new ScannedEpochs(leaderEpochs, start);
   for (let index = first; index < segments.count && truncatedBytes === 0; index++) {
     const segment = segments.at(index)!;
     if (isOutOfPlace(loading, segment, nextOffset)) {
@@ -189,13 +189,10 @@ function recover(loading: Loading, first: number): RecoveryReport {
     if (index > first) files.writeSnapshot(producerStates, segment.baseOffset);
     nextOffset = segment.baseOffset;
     truncatedBytes += segment.recover(options.config.maxMessageBytes, (batch) => {
+      if (!epochs.take(batch)) return false;
       replayIndexed(producerStates, segment, batch);
       nextOffset = batch.lastOffset + 1;
-      if (!(batch instanceof RecordBatch) || batch.partitionLeaderEpoch < 0) return;
-      // The batches know their epochs. The file may speak of batches that were cut off before the crash.
-      if (!hasEpochs) leaderEpochs.truncateFromEnd(start);
-      hasEpochs = true;
-      leaderEpochs.assign(batch.partitionLeaderEpoch, batch.baseOffset);
+      return true;
     });
     segment.writeIndexes();
     // What follows the damage was written after it, and is not reachable without a gap.
@@ -204,6 +201,29 @@ function recover(loading: Loading, first: number): RecoveryReport {
   if (truncatedBytes > 0)
     world.logger.warn('A damaged end of a log was cut off', { path, truncatedBytes, logEndOffset: nextOffset });
   return { scannedSegments, scannedBytes, truncatedBytes };
+}
+
+/** The batches know their leader epochs; what the file says of them may be of batches that were cut off before the crash. */
+class ScannedEpochs {
+  readonly #leaderEpochs: LeaderEpochs;
+  readonly #startOffset: number;
+  #hasAny = false;
+
+  constructor(leaderEpochs: LeaderEpochs, startOffset: number) {
+    this.#leaderEpochs = leaderEpochs;
+    this.#startOffset = startOffset;
+  }
+
+  /** False: the batch is older than the one before it, so it was cut off before that was written, and the crash has brought it back. */
+  take(batch: Batch): boolean {
+    const { partitionLeaderEpoch } = batch;
+    if (!(batch instanceof RecordBatch) || partitionLeaderEpoch < 0) return true;
+    if (!this.#hasAny) this.#leaderEpochs.truncateFromEnd(this.#startOffset);
+    this.#hasAny = true;
+    if (partitionLeaderEpoch < (this.#leaderEpochs.latest?.epoch ?? -1)) return false;
+    this.#leaderEpochs.assign(partitionLeaderEpoch, batch.baseOffset);
+    return true;
+  }
 }
 
 /**
