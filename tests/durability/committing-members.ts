@@ -1,0 +1,131 @@
+// Members of groups that never rest: they join, commit a higher offset again and again, and make their group rebalance; whatever
+// goes wrong, they begin anew. Each keeps what it was told is committed.
+
+import {
+  ConsumerGroupHeartbeatRequest,
+  ConsumerGroupHeartbeatResponse,
+  ConsumerProtocolSubscription,
+  encodeToBuffer,
+  errorCodes,
+  JoinGroupRequest,
+  JoinGroupResponse,
+  OffsetCommitRequest,
+  OffsetCommitResponse,
+  OffsetFetchRequest,
+  OffsetFetchResponse,
+  SyncGroupRequest,
+  SyncGroupResponse,
+} from '@odradek/protocol';
+import { RawClient, until } from '@odradek/testing';
+
+export interface CommittingMemberOptions {
+  readonly port: number;
+  readonly group: string;
+  readonly topic: string;
+  /** The member commits for this one alone. */
+  readonly partition: number;
+  readonly protocol: 'classic' | 'consumer';
+}
+
+export class CommittingMember {
+  /** The highest offset whose commit was acknowledged, and the highest that was sent. */
+  acknowledged = 0;
+  attempted = 0;
+  readonly options: CommittingMemberOptions;
+  #isStopped = false;
+  #memberId = '';
+  #client: RawClient | undefined;
+  #running: Promise<void>;
+
+  constructor(options: CommittingMemberOptions) {
+    this.options = options;
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#client?.close();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        this.#client = await until('the broker is there', () => RawClient.connect({ port: this.options.port }), { everyMs: 5 });
+        while (!this.#isStopped) await (this.options.protocol === 'classic' ? this.#classicRound() : this.#consumerRound());
+      } catch {
+        // The broker is gone, or was when the request was on its way.
+        await this.#client?.close();
+      }
+    }
+  }
+
+  /** One generation: join, get an assignment, commit, and join again. */
+  async #classicRound(): Promise<void> {
+    const { group, topic } = this.options;
+    const metadata = Buffer.concat([Buffer.from([0, 0]), encodeToBuffer(ConsumerProtocolSubscription, 0, { topics: [topic] })]);
+    const join = {
+      groupId: group,
+      memberId: this.#memberId,
+      sessionTimeoutMs: 1000,
+      rebalanceTimeoutMs: 1000,
+      protocolType: 'consumer',
+    };
+    const joined = await this.#send(JoinGroupRequest, JoinGroupResponse, 3, { ...join, protocols: [{ name: 'range', metadata }] });
+    this.#memberId = joined.errorCode === errorCodes.NONE ? joined.memberId : '';
+    if (joined.errorCode !== errorCodes.NONE) return;
+    const { generationId, memberId } = joined;
+    const assignments = joined.members.map((member) => ({ memberId: member.memberId, assignment: Buffer.from([0, 0]) }));
+    const synced = await this.#send(SyncGroupRequest, SyncGroupResponse, 3, {
+      groupId: group,
+      generationId,
+      memberId,
+      assignments,
+    });
+    if (synced.errorCode !== errorCodes.NONE) return;
+    for (let count = 0; count < 10; count++) if (!(await this.#commit(8, memberId, generationId))) return;
+  }
+
+  async #consumerRound(): Promise<void> {
+    const { group, topic, partition } = this.options;
+    const memberId = `member-${partition}-${this.attempted}`;
+    const beat = { groupId: group, memberId, rebalanceTimeoutMs: 1000, subscribedTopicNames: [topic], topicPartitions: [] };
+    let memberEpoch = 0;
+    for (let count = 0; count < 10; count++) {
+      const heard = await this.#send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, { ...beat, memberEpoch });
+      if (heard.errorCode !== errorCodes.NONE) return;
+      memberEpoch = heard.memberEpoch;
+      if (!(await this.#commit(9, memberId, memberEpoch))) return;
+    }
+    await this.#send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, { ...beat, memberEpoch: -1 });
+  }
+
+  async #commit(version: number, memberId: string, generationIdOrMemberEpoch: number): Promise<boolean> {
+    const { group, topic, partition } = this.options;
+    const committedOffset = this.attempted + 1;
+    this.attempted = committedOffset;
+    const topics = [{ name: topic, partitions: [{ partitionIndex: partition, committedOffset, committedMetadata: '' }] }];
+    const commit = { groupId: group, generationIdOrMemberEpoch, memberId, topics };
+    const answer = await this.#send(OffsetCommitRequest, OffsetCommitResponse, version, commit);
+    if (answer.topics[0]?.partitions[0]?.errorCode !== errorCodes.NONE) return false;
+    this.acknowledged = committedOffset;
+    return true;
+  }
+
+  get #send(): RawClient['send'] {
+    const client = this.#client;
+    if (client === undefined) throw new Error('there is no connection');
+    return client.send.bind(client);
+  }
+}
+
+/** What the broker says is committed; it may have to load the group first. */
+export async function committedOffset({ port, group, topic, partition }: CommittingMemberOptions): Promise<number> {
+  const groups = [{ groupId: group, topics: [{ name: topic, partitionIndexes: [partition] }] }];
+  return until('the group is loaded', async () => {
+    await using client = await RawClient.connect({ port });
+    const answer = await client.send(OffsetFetchRequest, OffsetFetchResponse, 8, { groups });
+    const fetched = answer.groups[0];
+    return fetched?.errorCode === errorCodes.NONE ? fetched.topics[0]?.partitions[0]?.committedOffset : undefined;
+  });
+}
