@@ -42,6 +42,8 @@ export class LogSegment {
   #bytesSinceIndexEntry = 0;
   #staged: Buffer[] = [];
   #stagedBytes = 0;
+  /** What was found when the end was last looked for. */
+  #lastBatch: { readonly endPosition: number; readonly nextOffset: number } | undefined;
   /** Where the last read ended: sequential readers go on from here without a search. */
   #lastRead: OffsetPosition | undefined;
 
@@ -168,6 +170,7 @@ export class LogSegment {
   /** Drops the batch with the offset and all that follow. Answers where the batches that are left end. */
   truncateTo(offset: number): number {
     this.#lastRead = undefined;
+    this.#lastBatch = undefined;
     this.records.truncate(this.positionOf(offset)?.position ?? this.records.sizeBytes);
     this.offsetIndex.truncateTo(offset);
     const end = this.readNextOffset() ?? offset;
@@ -197,13 +200,17 @@ export class LogSegment {
 
   /** The offset after the last batch. undefined: the file does not end where a batch does, so something is wrong with it. */
   readNextOffset(): number | undefined {
+    const { sizeBytes: fileBytes } = this.records;
+    if (this.#lastBatch?.endPosition === fileBytes) return this.#lastBatch.nextOffset;
     let next = this.baseOffset;
     let end = this.offsetIndex.lastEntry?.position ?? 0;
     for (const { batch, position, sizeBytes } of this.records.headersFrom(end)) {
       next = batch.lastOffset + 1;
       end = position + sizeBytes;
     }
-    return end === this.records.sizeBytes ? next : undefined;
+    if (end !== fileBytes) return undefined;
+    this.#lastBatch = { endPosition: end, nextOffset: next };
+    return next;
   }
 
   /**
@@ -218,6 +225,7 @@ export class LogSegment {
     this.#maxTimestamp = { timestamp: noTimestamp, offset: this.baseOffset };
     this.#firstTimestamp = undefined;
     this.#lastRead = undefined;
+    this.#lastBatch = undefined;
     let valid = 0;
     let nextOffset = this.baseOffset;
     for (const batch of this.#wholeBatches(maxMessageBytes)) {

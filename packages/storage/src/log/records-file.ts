@@ -71,21 +71,27 @@ export class RecordsFile {
 
   /** Walks the headers from `position`, which must be where a batch begins, reading as little as possible. */
   *headersFrom(position: number, end: number = this.#sizeBytes): Generator<BatchPosition, void, undefined> {
-    const window = Buffer.allocUnsafe(scanBytes);
+    if (position + logOverhead > end) return;
+    const window = this.#buffers.take(scanBytes);
     let windowStart = position;
     let windowEnd = position;
-    for (let at = position; at + logOverhead <= end; ) {
-      if (at < windowStart || at + headerBytes > windowEnd) {
-        windowStart = at;
-        windowEnd = at + this.readSync(window, 0, Math.min(scanBytes, end - at), at);
-        if (windowEnd - at <= magicPosition) return;
+    try {
+      for (let at = position; at + logOverhead <= end; ) {
+        if (at < windowStart || at + headerBytes > windowEnd) {
+          windowStart = at;
+          windowEnd = at + this.readSync(window, 0, Math.min(scanBytes, end - at), at);
+          if (windowEnd - at <= magicPosition) return;
+        }
+        const start = at - windowStart;
+        const sizeBytes = window.readInt32BE(start + 8) + logOverhead;
+        if (sizeBytes <= logOverhead || at + sizeBytes > end) return;
+        // The window is used again for what comes next, so whoever gets the header gets a copy of it.
+        const header = Buffer.from(window.subarray(start, Math.min(start + headerBytes, windowEnd - windowStart)));
+        yield { batch: batchAt(header, 0), position: at, sizeBytes };
+        at += sizeBytes;
       }
-      const header = window.subarray(at - windowStart, windowEnd - windowStart);
-      const sizeBytes = header.readInt32BE(8) + logOverhead;
-      if (sizeBytes <= logOverhead || at + sizeBytes > end) return;
-      // The window is used again for what comes next, so whoever gets the header gets a copy of it.
-      yield { batch: batchAt(Buffer.from(header.subarray(0, headerBytes)), 0), position: at, sizeBytes };
-      at += sizeBytes;
+    } finally {
+      this.#buffers.give(window);
     }
   }
 
