@@ -139,7 +139,7 @@ const cases: readonly FilterCase[] = [
   {
     name: 'but leaves its header when it is the last of an active producer',
     batch: batch(at10, [['a', '1']]),
-    options: { keys: seen({ a: 11 }), lastOfProducers: new Map([[7, { lastDataOffset: 10, producerEpoch: 2 }]]) },
+    options: { keys: seen({ a: 11 }), lastOfProducers: new Map([[7, { lastDataOffsets: [10], producerEpoch: 2 }]]) },
     left: '[10-10]',
   },
   {
@@ -151,7 +151,7 @@ const cases: readonly FilterCase[] = [
   {
     name: 'a header of a producer that is no longer active goes',
     batch: new RecordBatch(buildEmptyBatch({ ...at10, lastOffset: 12, maxTimestamp: nowMs })),
-    options: { lastOfProducers: new Map([[7, { lastDataOffset: 13, producerEpoch: 2 }]]) },
+    options: { lastOfProducers: new Map([[7, { lastDataOffsets: [13], producerEpoch: 2 }]]) },
     left: 'nothing',
   },
   {
@@ -295,7 +295,7 @@ test('the marker of a producer that has nothing else in the log keeps its epoch,
       [{ key: Buffer.from([0, 0, 0, 1]), value: Buffer.from([0, 0, 0, 0, 0, 0]), timestamp: nowMs - 10 }],
     ),
   );
-  const options = { lastOfProducers: new Map([[1, { lastDataOffset: -1, producerEpoch: 4 }]]) };
+  const options = { lastOfProducers: new Map([[1, { lastDataOffsets: [], producerEpoch: 4 }]]) };
   assert.equal(filtered(old, options), '[5-5]');
-  assert.equal(filtered(old, { lastOfProducers: new Map([[1, { lastDataOffset: -1, producerEpoch: 5 }]]) }), 'nothing');
+  assert.equal(filtered(old, { lastOfProducers: new Map([[1, { lastDataOffsets: [], producerEpoch: 5 }]]) }), 'nothing');
 });

@@ -34,16 +34,18 @@ export function startCleaning(
 ): Cleaning {
   const segments = log.segments.all().filter(({ baseOffset }) => baseOffset < range.endOffset);
   const byBaseOffset = new Map(segments.map((segment) => [segment.baseOffset, segment]));
+  const replaced = new Set<LogSegment>();
   const { setbacks } = log;
   const ensureSame = (): void => {
     const isSame = !log.isClosed && log.directory.isOnline && log.setbacks === setbacks;
-    if (!isSame) throw new CompactionAbortedError(`${log.path} has changed while it was cleaned`);
+    // Retention, or a client who deletes records, may have taken some of the segments away.
+    if (!isSame || segments.some((segment) => segment.isRetired && !replaced.has(segment)))
+      throw new CompactionAbortedError(`${log.path} has changed while it was cleaned`);
   };
   const replace = async (group: CleanedGroup): Promise<void> => {
     ensureSame();
     const neighbours = group.replacedBaseOffsets.map((baseOffset) => byBaseOffset.get(baseOffset)!);
-    // Retention may have taken some of them away.
-    if (neighbours.some(({ isRetired }) => isRetired)) throw new CompactionAbortedError(`${log.path} has lost segments`);
+    for (const segment of neighbours) replaced.add(segment);
     await log.replaceSegments(neighbours, group);
   };
   const running = runner.start(jobOf(log, segments, range, limits, world), replace);

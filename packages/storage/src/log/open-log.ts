@@ -125,9 +125,14 @@ function firstUntrustedSegment({ segments, options, path, world }: Loading, name
  * The last segment must end with a whole batch. After a crash each must reach to the next: the crash may have come while segments
  * were cut off that an earlier checkpoint calls safe.
  */
-function endsRightly(segment: LogSegment, next: LogSegment | undefined, { isClean, config }: OpenLogOptions): boolean {
+function endsRightly(
+  segment: LogSegment,
+  next: LogSegment | undefined,
+  { isClean, config, cleanedOffset = 0 }: OpenLogOptions,
+): boolean {
   if (next === undefined) return segment.readNextOffset() !== undefined;
-  return isClean || isCompacted(config) || segment.readNextOffset() === next.baseOffset;
+  const mayEndEarly = isClean || isCompacted(config) || next.baseOffset <= cleanedOffset;
+  return mayEndEarly || segment.readNextOffset() === next.baseOffset;
 }
 
 function logOf(loading: Loading, logStartOffset: number, logEndOffset: number, firstScannedOffset: number): PartitionLog {
@@ -228,11 +233,11 @@ class ScannedEpochs {
 
 /**
  * A crash may take whole batches from the end of a segment and leave the next segment, or bring back what was cut off before that
- * one began. Only compaction makes gaps otherwise, and never behind the recovery point.
+ * one began. Only compaction makes gaps otherwise, and not behind the recovery point, or up to where Kafka's cleaner says it got.
  */
 function isOutOfPlace({ options }: Loading, segment: LogSegment, nextOffset: number): boolean {
   if (segment.baseOffset <= nextOffset) return segment.baseOffset < nextOffset;
-  return !options.isClean && segment.baseOffset > options.recoveryPoint && !isCompacted(options.config);
+  return !options.isClean && segment.baseOffset > Math.max(options.recoveryPoint, options.cleanedOffset ?? 0);
 }
 
 /** Removes the segments from the offset on. Answers their size. */

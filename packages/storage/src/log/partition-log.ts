@@ -494,7 +494,7 @@ export class PartitionLog {
   }
 
   lastOfProducers(): Map<number, LastOfProducer> {
-    return this.#producerStates.last();
+    return this.#producerStates.last(this.#highWatermark);
   }
 
   /**

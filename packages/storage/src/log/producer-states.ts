@@ -42,8 +42,11 @@ export interface ActiveProducer {
 }
 
 export interface LastOfProducer {
-  /** Of its last batch with records; -1: only a marker is known. */
-  readonly lastDataOffset: number;
+  /**
+   * The last offsets of its last batch with records, and of the last that is replicated, which would be its last if what follows were
+   * lost. Empty: only a marker is known.
+   */
+  readonly lastDataOffsets: readonly number[];
   readonly producerEpoch: number;
 }
 
@@ -81,10 +84,13 @@ export class ProducerStates {
   }
 
   /** The last thing that each producer left in the log, which a cleaning must not take away: see cleaner/batch-filter.ts. */
-  last(): Map<number, LastOfProducer> {
+  last(highWatermark: number): Map<number, LastOfProducer> {
     const last = new Map<number, LastOfProducer>();
     for (const { producerId, producerEpoch, batches } of this.#states.values()) {
-      last.set(producerId, { lastDataOffset: batches.at(-1)?.lastOffset ?? -1, producerEpoch });
+      const newest = batches.at(-1)?.lastOffset;
+      const replicated = batches.findLast(({ lastOffset }) => lastOffset < highWatermark)?.lastOffset;
+      const lastDataOffsets = [...new Set([newest, replicated])].filter((offset) => offset !== undefined);
+      last.set(producerId, { lastDataOffsets, producerEpoch });
     }
     return last;
   }
