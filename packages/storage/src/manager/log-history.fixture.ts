@@ -51,8 +51,8 @@ export class LogHistory {
   /** The log was begun anew, and the one before may come back. */
   #isStartUnforced = false;
   #epoch = 0;
-  /** Records before this were deleted once, and their epochs forgotten, even if a crash has brought them back. */
-  #epochsKnownFrom = 0;
+  /** Records before this were deleted once, and what was known of them is forgotten, even if a crash has brought them back. */
+  #knownFrom = 0;
   /** Appends of this turn: what became of them is known after it. */
   #unsettled: { readonly endOffset: number; readonly info: AppendInfo }[] = [];
   readonly steps: string[] = [];
@@ -167,7 +167,7 @@ export class LogHistory {
    */
   #checkDuplicate(batch: RecordBatch, info: AppendInfo): void {
     const known = this.#batches.find(({ baseOffset }) => baseOffset === info.firstOffset);
-    assert.ok(known !== undefined && this.#epochsKnownFrom > 0, `${info.firstOffset} is no duplicate`);
+    assert.ok(known !== undefined && this.#knownFrom > 0, `${info.firstOffset} is no duplicate`);
     const { producerId, producerEpoch, baseSequence, lastSequence } = new RecordBatch(known.bytes, 0);
     assert.deepEqual(
       [producerId, producerEpoch, baseSequence, lastSequence],
@@ -365,7 +365,7 @@ export class LogHistory {
     this.#note(`before ${offset}`);
     this.#log.deleteRecordsBefore(offset);
     this.#startOffset = offset;
-    this.#epochsKnownFrom = Math.max(this.#epochsKnownFrom, offset);
+    this.#knownFrom = Math.max(this.#knownFrom, offset);
     assert.throws(() => this.#log.deleteRecordsBefore(this.#endOffset + 1), { code: errorCodes.OFFSET_OUT_OF_RANGE });
   }
 
@@ -470,8 +470,9 @@ export class LogHistory {
 
   #checkProducers(): void {
     const actual = new Map(this.#log.activeProducers().map((producer) => [producer.producerId, producer]));
-    // Producers whose records have all been deleted may be forgotten.
-    const present = this.#producersIn(this.#batches.filter(({ endOffset }) => endOffset > this.#startOffset));
+    // Producers whose records have all been deleted may be forgotten, even if a crash has brought the records back.
+    const from = Math.max(this.#startOffset, this.#knownFrom);
+    const present = this.#producersIn(this.#batches.filter(({ endOffset }) => endOffset > from));
     for (const [producerId, { producerEpoch, lastSequence }] of this.#producersIn(this.#batches)) {
       if ((present.get(producerId)?.lastSequence ?? -1) < 0) continue;
       const known = actual.get(producerId);
@@ -481,7 +482,7 @@ export class LogHistory {
   }
 
   #checkEpochs(): void {
-    const from = Math.max(this.#startOffset, this.#epochsKnownFrom);
+    const from = Math.max(this.#startOffset, this.#knownFrom);
     const epochs = this.#batches
       .filter(({ endOffset }) => endOffset > from)
       .map(({ bytes, baseOffset }) => ({ epoch: new RecordBatch(bytes, 0).partitionLeaderEpoch, baseOffset }));
