@@ -139,7 +139,19 @@ const cases: readonly FilterCase[] = [
   {
     name: 'but leaves its header when it is the last of an active producer',
     batch: batch(at10, [['a', '1']]),
-    options: { keys: seen({ a: 11 }), lastOfProducers: new Map([[7, { lastDataOffsets: [10], producerEpoch: 2 }]]) },
+    options: {
+      keys: seen({ a: 11 }),
+      lastOfProducers: new Map([[7, { lastDataOffsets: [10], isReplicatedKnown: true, producerEpoch: 2 }]]),
+    },
+    left: '[10-10]',
+  },
+  {
+    name: 'or when nobody knows which is the last that is replicated',
+    batch: batch(at10, [['a', '1']]),
+    options: {
+      keys: seen({ a: 11 }),
+      lastOfProducers: new Map([[7, { lastDataOffsets: [50], isReplicatedKnown: false, producerEpoch: 2 }]]),
+    },
     left: '[10-10]',
   },
   {
@@ -151,7 +163,7 @@ const cases: readonly FilterCase[] = [
   {
     name: 'a header of a producer that is no longer active goes',
     batch: new RecordBatch(buildEmptyBatch({ ...at10, lastOffset: 12, maxTimestamp: nowMs })),
-    options: { lastOfProducers: new Map([[7, { lastDataOffsets: [13], producerEpoch: 2 }]]) },
+    options: { lastOfProducers: new Map([[7, { lastDataOffsets: [13], isReplicatedKnown: true, producerEpoch: 2 }]]) },
     left: 'nothing',
   },
   {
@@ -295,7 +307,10 @@ test('the marker of a producer that has nothing else in the log keeps its epoch,
       [{ key: Buffer.from([0, 0, 0, 1]), value: Buffer.from([0, 0, 0, 0, 0, 0]), timestamp: nowMs - 10 }],
     ),
   );
-  const options = { lastOfProducers: new Map([[1, { lastDataOffsets: [], producerEpoch: 4 }]]) };
+  const options = { lastOfProducers: new Map([[1, { lastDataOffsets: [], isReplicatedKnown: true, producerEpoch: 4 }]]) };
   assert.equal(filtered(old, options), '[5-5]');
-  assert.equal(filtered(old, { lastOfProducers: new Map([[1, { lastDataOffsets: [], producerEpoch: 5 }]]) }), 'nothing');
+  assert.equal(
+    filtered(old, { lastOfProducers: new Map([[1, { lastDataOffsets: [], isReplicatedKnown: true, producerEpoch: 5 }]]) }),
+    'nothing',
+  );
 });

@@ -121,6 +121,7 @@ export class BatchFilter {
     if (batch.nextOffset === highWatermark) return true;
     const last = batch.hasProducerId ? lastOfProducers.get(batch.producerId) : undefined;
     if (last === undefined) return false;
+    if (!last.isReplicatedKnown) return true;
     if (last.lastDataOffsets.length > 0) return last.lastDataOffsets.includes(batch.lastOffset);
     return batch.isControl && batch.producerEpoch === last.producerEpoch;
   }

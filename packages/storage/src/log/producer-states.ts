@@ -47,6 +47,8 @@ export interface LastOfProducer {
    * lost. Empty: only a marker is known.
    */
   readonly lastDataOffsets: readonly number[];
+  /** A snapshot has only the last batch, and what follows the high watermark may take its place: then any batch may be the one. */
+  readonly isReplicatedKnown: boolean;
   readonly producerEpoch: number;
 }
 
@@ -87,10 +89,10 @@ export class ProducerStates {
   last(highWatermark: number): Map<number, LastOfProducer> {
     const last = new Map<number, LastOfProducer>();
     for (const { producerId, producerEpoch, batches } of this.#states.values()) {
-      const newest = batches.at(-1)?.lastOffset;
-      const replicated = batches.findLast(({ lastOffset }) => lastOffset < highWatermark)?.lastOffset;
-      const lastDataOffsets = [...new Set([newest, replicated])].filter((offset) => offset !== undefined);
-      last.set(producerId, { lastDataOffsets, producerEpoch });
+      const newest = batches.at(-1);
+      const replicated = batches.findLast(({ lastOffset }) => lastOffset < highWatermark);
+      const lastDataOffsets = [...new Set([newest, replicated])].flatMap((batch) => batch?.lastOffset ?? []);
+      last.set(producerId, { lastDataOffsets, isReplicatedKnown: newest === undefined || replicated !== undefined, producerEpoch });
     }
     return last;
   }
