@@ -8,6 +8,7 @@ import {
   type FileSystem,
   type Logger,
   type LogLevel,
+  NodeFileSystem,
   type Properties,
   type World,
 } from '@odradek/runtime';
@@ -24,6 +25,7 @@ import {
   getOrCreateClusterId,
   registerBroker,
 } from './broker-registration.ts';
+import { cleanerSettings, followCleanerSettings } from './cleaner-settings.ts';
 import type { ListenerAddress } from './config/listeners.ts';
 import { topicDefaults } from './config/topic-defaults.ts';
 import { Controller } from './controller/controller.ts';
@@ -108,6 +110,8 @@ async function build(
     tailCacheBytes: config.get('odradek.tail.cache.bytes'),
     maxOpenFiles: config.get('odradek.max.open.files'),
     intervals: maintenanceIntervals(config),
+    // A simulated disk is in the memory of this thread only.
+    cleaner: { settings: cleanerSettings(config), runIn: fileSystem instanceof NodeFileSystem ? 'thread' : 'turns' },
     onDirectoryOffline: (directory) => onDirectoryOffline?.(directory),
   });
   stoppers.push(() => logManager.close());
@@ -123,6 +127,7 @@ async function build(
     logger: loggers.root.child('admin'),
   });
   stoppers.push(() => configChanges.close());
+  stoppers.push(followCleanerSettings(config, logManager));
   stoppers.push(followDynamicConfig(config, brokerId, configChanges, loggers.root.child('admin')));
   const logConfigs = new TopicLogConfigs(config, (topic) =>
     configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic }),

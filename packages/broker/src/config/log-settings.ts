@@ -79,7 +79,7 @@ export const logSettings = {
   'log.cleaner.threads': int(1, {
     valid: atLeast(0),
     update: 'cluster-wide',
-    doc: 'How many threads Kafka compacts with; 0 switches compaction off. Odradek compacts one log at a time.',
+    doc: 'How many logs are compacted at a time, each in a thread of its own; 0 switches compaction off.',
   }),
   'log.cleaner.backoff.ms': long(15000, {
     valid: atLeast(0),
