@@ -234,10 +234,7 @@ export class LogManager {
    * Makes the log in the directory with the fewest. Throws KAFKA_STORAGE_ERROR, or INCONSISTENT_TOPIC_ID for another topic of that
    * name. With `isNew` false the partition is known to have had a log.
    */
-  getOrCreate(
-    topicPartition: TopicPartition,
-    options: { readonly topicId: string; readonly config: LogConfig; readonly isNew?: boolean },
-  ): PartitionLog {
+  getOrCreate(topicPartition: TopicPartition, options: CreateLogOptions): PartitionLog {
     const existing = this.get(topicPartition);
     if (existing !== undefined) {
       const isOther = existing.topicId !== zeroUuid && options.topicId !== zeroUuid && existing.topicId !== options.topicId;
@@ -249,12 +246,6 @@ export class LogManager {
       // It may lie in a directory that is offline. An empty one in its place would hide what was acknowledged.
       const partition = topicPartitionKey(topicPartition);
       throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log of ${partition} may lie in a directory that is offline`);
-    }
-    if (options.isNew === false && this.directories.some(({ isOnline }) => !isOnline)) {
-      throw new ProtocolError(
-        errorCodes.KAFKA_STORAGE_ERROR,
-        `${topicPartitionKey(topicPartition)} may lie in a log directory that is offline`,
-      );
     }
     const directory = this.#emptiestDirectory();
     const { fileSystem } = this.#logWorld;
