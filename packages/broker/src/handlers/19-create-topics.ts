@@ -2,7 +2,7 @@
 // configurations that each topic got, from version 7 on its id. With validateOnly nothing is created.
 
 import { CreateTopicsRequest, CreateTopicsResponse, errorCodes, type MessageInit, ProtocolError } from '@odradek/protocol';
-import { topicEntries } from '../admin/config-entries.ts';
+import { type ConfigEntry, topicEntries } from '../admin/config-entries.ts';
 import type { CreatedTopic, TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
@@ -16,12 +16,13 @@ export function createTopicsHandler(parts: {
   return defineHandler(CreateTopicsRequest, CreateTopicsResponse, {
     async handle({ topics, timeoutMs, validateOnly }) {
       const names = topics.map(({ name }) => name);
-      const isTwice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+      const twice = repeated(names);
       const created = await parts.topicChanges.createTopics(
-        topics.filter(({ name }) => !isTwice(name)),
+        topics.filter(({ name }) => !twice.has(name)),
         { timeoutMs, validateOnly },
       );
-      const results = new Map(created.map((topic) => [topic.name, topicResult(parts.config, topic)]));
+      const entriesOf = topicEntriesOf(parts.config);
+      const results = new Map(created.map((topic) => [topic.name, topicResult(topic, entriesOf)]));
       return {
         topics: names.map(
           (name) =>
@@ -34,7 +35,27 @@ export function createTopicsHandler(parts: {
   });
 }
 
-function topicResult(config: BrokerConfig, topic: CreatedTopic): TopicResult {
+function repeated(names: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) twice.add(name);
+    seen.add(name);
+  }
+  return twice;
+}
+
+/** The entries of a topic. Those of topics without values of their own are the same for all, and made once. */
+function topicEntriesOf(config: BrokerConfig): (topic: CreatedTopic) => ConfigEntry[] {
+  let defaults: ConfigEntry[] | undefined;
+  return ({ configs }) => {
+    if (configs.size > 0) return topicEntries(config, configs);
+    defaults ??= topicEntries(config, configs);
+    return defaults;
+  };
+}
+
+function topicResult(topic: CreatedTopic, entriesOf: (topic: CreatedTopic) => ConfigEntry[]): TopicResult {
   if (topic.error !== undefined) return failedTopic(topic.name, topic.error);
   return {
     name: topic.name,
@@ -43,7 +64,7 @@ function topicResult(config: BrokerConfig, topic: CreatedTopic): TopicResult {
     errorMessage: null,
     numPartitions: topic.numPartitions,
     replicationFactor: topic.replicationFactor,
-    configs: topicEntries(config, topic.configs),
+    configs: entriesOf(topic),
   };
 }
 
