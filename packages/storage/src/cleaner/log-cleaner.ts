@@ -115,11 +115,11 @@ function sourceOf(segment: LogSegment, endOffset: number, fileSystem: FileSystem
 
 /** Which part of the log may be cleaned. */
 export function rangeOf(log: PartitionLog, fileSystem: FileSystem, nowMs: number): CleanableRange {
-  const { logStartOffset, logEndOffset, lastStableOffset, recoveryPoint, cleanedOffset, config } = log;
+  const { logStartOffset, logEndOffset, recoveryPoint, cleanedOffset, config } = log;
   const cleanable: CleanableLog = {
     logStartOffset,
     logEndOffset,
-    lastStableOffset,
+    lastStableOffset: log.areTransactionsKnown ? log.lastStableOffset : logStartOffset,
     recoveryPoint,
     cleanedOffset,
     config,

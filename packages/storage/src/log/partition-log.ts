@@ -59,6 +59,8 @@ export class PartitionLog {
   /** The log was compacted up to here, as far as is known. Falls when the log is cut off. */
   cleanedOffset: number | undefined;
   #config: LogConfig;
+  /** Where the log ended when it was opened, or was cut off since. */
+  #foundEndOffset: number;
   #logStartOffset: number;
   #logEndOffset: number;
   #writtenEndOffset: number;
@@ -90,6 +92,7 @@ export class PartitionLog {
     this.#producerStates = opened.producerStates;
     this.#logStartOffset = opened.logStartOffset;
     this.#logEndOffset = opened.logEndOffset;
+    this.#foundEndOffset = opened.logEndOffset;
     this.#writtenEndOffset = opened.logEndOffset;
     const { segments, leaderEpochs, firstScannedOffset } = opened;
     const flushedOffset = Math.min(opened.recoveryPoint, opened.logEndOffset);
@@ -133,6 +136,14 @@ export class PartitionLog {
   get lastStableOffset(): number {
     const unstable = this.#producerStates.firstUnstableOffset();
     return unstable === undefined ? this.#highWatermark : Math.min(Math.max(unstable, this.#logStartOffset), this.#highWatermark);
+  }
+
+  /**
+   * A snapshot tells which transactions are open, not which ended beyond the high watermark: until that has passed what was found at
+   * the start, the last stable offset may lie beyond a transaction whose end can still be lost.
+   */
+  get areTransactionsKnown(): boolean {
+    return this.#highWatermark >= this.#foundEndOffset;
   }
 
   /** What a start after a crash may trust; at most where the active segment begins. */
@@ -623,6 +634,7 @@ export class PartitionLog {
     this.#setbacks += 1;
     this.#logEndOffset = endOffset;
     this.#writtenEndOffset = endOffset;
+    this.#foundEndOffset = Math.min(this.#foundEndOffset, endOffset);
     if (this.cleanedOffset !== undefined) this.cleanedOffset = Math.min(this.cleanedOffset, this.#segments.active.baseOffset);
     // A start must neither trust nor hide what is appended from now on because of what an old checkpoint says.
     const isLess = this.#recoveryPoint.logWentBackTo(endOffset) || endOffset < this.#logStartOffset;
