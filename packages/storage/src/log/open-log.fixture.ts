@@ -48,8 +48,8 @@ export class LogUnderTest {
   }
 
   /** Appends as a producer does, and waits until it is written. */
-  async append(values: readonly string[], options: RecordBatchOptions = {}): Promise<AppendInfo> {
-    const info = this.stage(values, options);
+  async append(values: readonly string[], options: RecordBatchOptions = {}, laterMs = 0): Promise<AppendInfo> {
+    const info = this.log.appendAsLeader(batch(values, options, laterMs), { leaderEpoch: 0, origin: 'client' });
     await this.world.run(info.written);
     return info;
   }
@@ -80,9 +80,10 @@ export class LogUnderTest {
   }
 }
 
-export function batch(values: readonly string[], options: RecordBatchOptions = {}): Buffer {
+/** Its first record has the time at which simulations begin, or a later one. */
+export function batch(values: readonly string[], options: RecordBatchOptions = {}, laterMs = 0): Buffer {
   const records = values.map((value, index) => ({
-    timestamp: 1_735_689_600_000 + index,
+    timestamp: Date.UTC(2025, 0, 1) + laterMs + index,
     key: Buffer.from('key'),
     value: Buffer.from(value),
   }));
