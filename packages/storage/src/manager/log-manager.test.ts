@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { errorCodes } from '@odradek/protocol';
+import { type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
+import { defaultLogConfig } from '../log/log-config.ts';
+import { batch, topicId } from '../log/open-log.fixture.ts';
+import type { PartitionLog } from '../log/partition-log.ts';
+import type { LogDirectory } from './log-directory.ts';
+import { LogManager } from './log-manager.ts';
+
+const otherId = 'AAAAAAAAAAAAAAAAAAAAAQ';
+
+class Managed {
+  readonly world = new SimulatedWorld({ seed: 1 });
+  machine: SimulatedMachine = this.world.machine('broker');
+  readonly offline: string[] = [];
+  manager!: LogManager;
+
+  async open(directories: readonly string[] = ['/one', '/two']): Promise<this> {
+    this.manager = LogManager.open({
+      world: this.machine,
+      directories,
+      topicLogConfig: () => defaultLogConfig,
+      onDirectoryOffline: ({ path }) => this.offline.push(path),
+    });
+    await this.world.run(this.manager.load());
+    return this;
+  }
+
+  log(topic: string, partition = 0, id = topicId): PartitionLog {
+    return this.manager.getOrCreate({ topic, partition }, { topicId: id, config: defaultLogConfig });
+  }
+
+  async append(topic: string, value = 'v'): Promise<void> {
+    await this.world.run(this.log(topic).appendAsLeader(batch([value]), { leaderEpoch: 0, origin: 'client' }).written);
+  }
+
+  text(path: string): string {
+    return this.machine.fileSystem.readFileSync(path).toString();
+  }
+
+  directory(index: number): LogDirectory {
+    return this.manager.directories[index]!;
+  }
+}
+
+test('new logs go where the fewest are, with the topic’s id, and are found again', async () => {
+  const managed = await new Managed().open();
+  for (let partition = 0; partition < 4; partition++) managed.log('orders', partition);
+  assert.deepEqual(
+    [...managed.manager.logs()].map(({ directory }) => directory.path),
+    ['/one', '/two', '/one', '/two'],
+  );
+  assert.equal(managed.text('/one/orders-0/partition.metadata'), `version: 0\ntopic_id: ${topicId}`);
+  await managed.world.run(managed.manager.close());
+  await managed.open();
+  assert.equal(managed.manager.logCount, 4);
+  assert.equal(managed.manager.get({ topic: 'orders', partition: 2 })?.topicId, topicId);
+  assert.throws(() => managed.log('orders', 2, otherId), { code: errorCodes.INCONSISTENT_TOPIC_ID });
+});
+
+test('an orderly stop leaves checkpoints and its mark, which the next start takes away', async () => {
+  const managed = await new Managed().open(['/data']);
+  await managed.append('orders');
+  managed.log('orders').updateHighWatermark(1);
+  await managed.world.run(managed.manager.close());
+  assert.equal(managed.text('/data/recovery-point-offset-checkpoint'), '0\n1\norders 0 1\n');
+  assert.equal(managed.text('/data/replication-offset-checkpoint'), '0\n1\norders 0 1\n');
+  assert.equal(managed.text('/data/log-start-offset-checkpoint'), '0\n0\n');
+  assert.match(managed.text('/data/.kafka_cleanshutdown'), /"version":0/);
+  await managed.open(['/data']);
+  assert.equal(managed.manager.startReport.isClean, true);
+  assert.equal(managed.log('orders').highWatermark, 1);
+  assert.equal(managed.machine.fileSystem.statSync('/data/.kafka_cleanshutdown'), undefined);
+});
+
+describe('a directory', () => {
+  test('is for one process', async () => {
+    const managed = await new Managed().open(['/data']);
+    assert.throws(
+      () => LogManager.open({ world: managed.machine, directories: ['/data'], topicLogConfig: () => defaultLogConfig }),
+      /locked/,
+    );
+  });
+
+  test('belongs to one broker of one cluster', async () => {
+    const managed = await new Managed().open(['/data']);
+    managed.manager.claim(1, 'cluster-a');
+    managed.manager.claim(1, 'cluster-a');
+    assert.match(managed.text('/data/meta.properties'), /^broker\.id=1$/m);
+    assert.throws(() => managed.manager.claim(2, 'cluster-a'), /belongs to broker 1/);
+    assert.throws(() => managed.manager.claim(1, 'cluster-b'), /belongs to the cluster cluster-a/);
+  });
+
+  test('that cannot be used at the start is offline, and the broker does with the others', async () => {
+    const managed = new Managed();
+    managed.machine.fileSystem.faults.add({ path: '/one', operations: ['write', 'open'], code: 'EROFS' });
+    await managed.open();
+    assert.deepEqual(managed.offline, ['/one']);
+    assert.equal(managed.log('orders').directory.path, '/two');
+    await assert.rejects(new Managed().open([]), /No log directory can be used/);
+  });
+
+  test('that fails takes its logs with it, and only those', async () => {
+    const managed = await new Managed().open();
+    managed.log('orders', 0);
+    managed.log('orders', 1);
+    managed.machine.fileSystem.faults.add({ path: '/one' });
+    await assert.rejects(managed.append('orders'), { code: errorCodes.KAFKA_STORAGE_ERROR });
+    await managed.world.advance(10);
+    assert.deepEqual(managed.offline, ['/one']);
+    assert.equal(managed.manager.get({ topic: 'orders', partition: 0 }), undefined);
+    assert.ok(managed.manager.get({ topic: 'orders', partition: 1 }));
+    const known = { topicId, config: defaultLogConfig, isNew: false };
+    assert.throws(() => managed.manager.getOrCreate({ topic: 'orders', partition: 0 }, known), {
+      code: errorCodes.KAFKA_STORAGE_ERROR,
+    });
+    assert.equal(managed.log('fresh').directory.path, '/two');
+    await managed.world.run(managed.manager.close());
+    assert.equal(managed.machine.fileSystem.statSync('/two/.kafka_cleanshutdown') !== undefined, true);
+  });
+
+  test('keeps what is none of its logs, and removes what was being deleted', async () => {
+    const managed = new Managed();
+    const { fileSystem } = managed.machine;
+    const foreign = ['lost+found', 'coordination', '__cluster_metadata-0', 'orders-0.0123-stray', 'orders-1.0123-future'];
+    for (const name of [...foreign, 'orders-2.0123-delete']) fileSystem.makeDirectorySync(`/data/${name}`);
+    await managed.open(['/data']);
+    assert.equal(managed.manager.logCount, 0);
+    for (const name of foreign) assert.ok(fileSystem.statSync(`/data/${name}`), name);
+    assert.equal(fileSystem.statSync('/data/orders-2.0123-delete'), undefined);
+  });
+});
+
+describe('a deleted log', () => {
+  test('is gone at once, its folder later, and a new one of its name begins at 0', async () => {
+    const managed = await new Managed().open(['/data']);
+    await managed.append('orders', 'old');
+    managed.manager.delete({ topic: 'orders', partition: 0 });
+    assert.equal(managed.manager.get({ topic: 'orders', partition: 0 }), undefined);
+    const folders = (): string[] => managed.machine.fileSystem.listSync('/data').filter((name) => name.startsWith('orders'));
+    assert.match(folders().join(), /^orders-0\.[0-9a-f]{32}-delete$/);
+    assert.equal(managed.log('orders', 0, otherId).logEndOffset, 0);
+    await managed.world.advance(defaultLogConfig.fileDeleteDelayMs + 100);
+    assert.deepEqual(folders(), ['orders-0']);
+  });
+
+  test('leaves nothing behind that could be taken for the new one’s after a crash', async () => {
+    for (const leaves of ['nothing', 'something', 'everything'] as const) {
+      const managed = await new Managed().open(['/data']);
+      for (let count = 0; count < 5; count++) await managed.append('orders', 'old');
+      managed.log('orders').updateHighWatermark(5);
+      managed.log('orders').deleteRecordsBefore(4);
+      await managed.world.run(managed.log('orders').flush());
+      await managed.world.run(managed.manager.checkpoint());
+      managed.manager.delete({ topic: 'orders', partition: 0 });
+      const made = managed.log('orders', 0, otherId);
+      await managed.world.run(made.appendAsLeader(batch(['new']), { leaderEpoch: 0, origin: 'client' }).written);
+      await managed.world.run(made.flush());
+      managed.machine = managed.world.crash('broker', leaves);
+      await managed.open(['/data']);
+      const log = managed.log('orders', 0, otherId);
+      assert.deepEqual([log.logStartOffset, log.logEndOffset, log.highWatermark], [0, 1, 0], leaves);
+    }
+  });
+
+  test('with the longest name a topic may have is renamed within what a file name may be', async () => {
+    const managed = await new Managed().open(['/data']);
+    managed.log('t'.repeat(249));
+    managed.manager.delete({ topic: 't'.repeat(249), partition: 0 });
+    const [name = ''] = managed.machine.fileSystem.listSync('/data').filter((each) => each.startsWith('ttt'));
+    assert.equal(name.length, 255);
+    assert.match(name, /-delete$/);
+  });
+});
+
+describe('as time goes by', () => {
+  const day = 24 * 3600 * 1000;
+
+  test('checkpoints are written, but not again while nothing changes', async () => {
+    const managed = await new Managed().open(['/data']);
+    await managed.append('orders');
+    managed.log('orders').updateHighWatermark(1);
+    await managed.world.advance(6000);
+    assert.equal(managed.text('/data/replication-offset-checkpoint'), '0\n1\norders 0 1\n');
+    managed.machine.fileSystem.removeSync('/data/replication-offset-checkpoint');
+    await managed.world.advance(60_000);
+    assert.equal(managed.machine.fileSystem.statSync('/data/replication-offset-checkpoint'), undefined);
+  });
+
+  test('segments that have been kept long enough are deleted, the active one too, but nothing that is not replicated', async () => {
+    const managed = await new Managed().open(['/data']);
+    for (let count = 0; count < 3; count++) {
+      await managed.append('orders');
+      managed.log('orders').roll();
+    }
+    await managed.append('orders');
+    managed.log('orders').updateHighWatermark(2);
+    await managed.world.advance(8 * day);
+    assert.deepEqual([managed.log('orders').logStartOffset, managed.log('orders').logEndOffset], [2, 4]);
+    managed.log('orders').updateHighWatermark(4);
+    await managed.world.advance(600_000);
+    assert.deepEqual([managed.log('orders').logStartOffset, managed.log('orders').sizeBytes], [4, 0]);
+    await managed.append('orders');
+    assert.equal(managed.log('orders').logEndOffset, 5);
+  });
+
+  test('flush.ms forces what was written to the device', async () => {
+    const managed = new Managed();
+    managed.manager = LogManager.open({
+      world: managed.machine,
+      directories: ['/data'],
+      topicLogConfig: () => defaultLogConfig,
+      intervals: { flushCheckMs: 1000 },
+    });
+    await managed.world.run(managed.manager.load());
+    managed.log('orders').updateConfig({ ...defaultLogConfig, flushMs: 5000 });
+    await managed.append('orders');
+    await managed.world.advance(10_000);
+    managed.machine = managed.world.crash('broker', 'nothing');
+    await managed.open(['/data']);
+    assert.equal(managed.log('orders').logEndOffset, 1);
+  });
+});
