@@ -233,11 +233,13 @@ class ScannedEpochs {
 
 /**
  * A crash may take whole batches from the end of a segment and leave the next segment, or bring back what was cut off before that
- * one began. Only compaction makes gaps otherwise, and not behind the recovery point, or up to where Kafka's cleaner says it got.
+ * one began. Only compaction makes gaps otherwise: up to where the cleaner says it got, and in a topic that is compacted now up to
+ * the recovery point, since it cleans nothing that is not on the device.
  */
 function isOutOfPlace({ options }: Loading, segment: LogSegment, nextOffset: number): boolean {
   if (segment.baseOffset <= nextOffset) return segment.baseOffset < nextOffset;
-  return !options.isClean && segment.baseOffset > Math.max(options.recoveryPoint, options.cleanedOffset ?? 0);
+  const { isClean, config, recoveryPoint, cleanedOffset = 0 } = options;
+  return !isClean && segment.baseOffset > (isCompacted(config) ? Math.max(recoveryPoint, cleanedOffset) : cleanedOffset);
 }
 
 /** Removes the segments from the offset on. Answers their size. */
