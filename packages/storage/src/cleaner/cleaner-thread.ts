@@ -19,9 +19,13 @@ let replaced: PromiseWithResolvers<void> | undefined;
 async function run(job: CompactionJob, control: ThreadControl): Promise<void> {
   const pace = (sizeBytes: number): undefined => {
     control.ensureWanted();
-    rate.bytesPerSecond = control.bytesPerSecond;
-    const delayMs = rate.delayAfter(sizeBytes, systemClock.monotonicMs());
-    if (delayMs > 0) control.waitUnlessAborted(delayMs);
+    rate.add(sizeBytes, systemClock.monotonicMs());
+    for (;;) {
+      rate.bytesPerSecond = control.bytesPerSecond;
+      const delayMs = rate.delayMs(systemClock.monotonicMs());
+      if (delayMs === 0) return undefined;
+      control.waitUnlessAborted(delayMs);
+    }
   };
   try {
     const report = await compact(job, {

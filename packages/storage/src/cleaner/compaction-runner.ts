@@ -56,11 +56,13 @@ export class TurnByTurnRunner implements CompactionRunner {
       fileSystem,
       pool,
       pace: async (sizeBytes) => {
+        this.#rate.add(sizeBytes, clock.monotonicMs());
+        await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
         ensureWanted();
-        const delayMs = this.#rate.delayAfter(sizeBytes, clock.monotonicMs());
-        if (delayMs > 0) await new Promise<void>((resolve) => timer.schedule(delayMs, resolve));
-        else await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
-        ensureWanted();
+        for (let delayMs = 0; (delayMs = this.#rate.delayMs(clock.monotonicMs())) > 0; ) {
+          await new Promise<void>((resolve) => timer.schedule(delayMs, resolve));
+          ensureWanted();
+        }
       },
       replace: async (group) => {
         ensureWanted();

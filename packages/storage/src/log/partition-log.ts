@@ -59,7 +59,7 @@ export class PartitionLog {
   /** The log was compacted up to here, as far as is known. Falls when the log is cut off. */
   cleanedOffset: number | undefined;
   #config: LogConfig;
-  /** Where the log ended when it was opened, or was cut off since. */
+  /** Where the log ended when its producers' states were read from a snapshot: at the start, or when it was cut off since. */
   #foundEndOffset: number;
   #logStartOffset: number;
   #logEndOffset: number;
@@ -139,8 +139,8 @@ export class PartitionLog {
   }
 
   /**
-   * A snapshot tells which transactions are open, not which ended beyond the high watermark: until that has passed what was found at
-   * the start, the last stable offset may lie beyond a transaction whose end can still be lost.
+   * A snapshot tells which transactions are open, not which ended beyond the high watermark: until that has passed the end that the
+   * log had then, the last stable offset may lie beyond a transaction whose end can still be lost.
    */
   get areTransactionsKnown(): boolean {
     return this.#highWatermark >= this.#foundEndOffset;
@@ -634,7 +634,7 @@ export class PartitionLog {
     this.#setbacks += 1;
     this.#logEndOffset = endOffset;
     this.#writtenEndOffset = endOffset;
-    this.#foundEndOffset = Math.min(this.#foundEndOffset, endOffset);
+    this.#foundEndOffset = endOffset;
     if (this.cleanedOffset !== undefined) this.cleanedOffset = Math.min(this.cleanedOffset, this.#segments.active.baseOffset);
     // A start must neither trust nor hide what is appended from now on because of what an old checkpoint says.
     const isLess = this.#recoveryPoint.logWentBackTo(endOffset) || endOffset < this.#logStartOffset;
