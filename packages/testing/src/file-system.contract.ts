@@ -86,6 +86,7 @@ export function fileSystemContract(name: string, create: () => FileSystemUnderTe
       file.writeSync([Buffer.from('abc')], 0);
       await file.sync();
       fileSystem.syncDirectorySync(directory);
+      await fileSystem.syncDirectory(directory);
       file.closeSync();
     });
 

@@ -15,6 +15,7 @@ export interface FailingLog {
 /** A fault of the disk takes the directory offline. A full disk only refuses. A bug stays what it is. */
 export function storageFailure(log: FailingLog, error: unknown, what: string): Error {
   if (error instanceof ProtocolError) return error;
+  if (!log.directory.isOnline) return offline(log, error);
   if (log.isClosed || error instanceof RetiredFileError) {
     return new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${log.path} is closed`, { cause: error });
   }
@@ -25,9 +26,11 @@ export function storageFailure(log: FailingLog, error: unknown, what: string): E
 }
 
 /** Throws what a caller may be told when the log is closed or its directory offline. */
-export function ensureUsable({ path, directory, isClosed }: FailingLog): void {
-  if (isClosed) throw new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${path} is closed`);
-  if (!directory.isOnline) {
-    throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log directory ${directory.path} is offline`);
-  }
+export function ensureUsable(log: FailingLog): void {
+  if (!log.directory.isOnline) throw offline(log);
+  if (log.isClosed) throw new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${log.path} is closed`);
+}
+
+function offline({ directory }: FailingLog, cause?: unknown): ProtocolError {
+  return new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log directory ${directory.path} is offline`, { cause });
 }
