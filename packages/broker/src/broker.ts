@@ -357,6 +357,7 @@ function maintenanceIntervals(config: BrokerConfig): NonNullable<Parameters<type
     logStartOffsetCheckpointMs: config.get('log.flush.start.offset.checkpoint.interval.ms'),
     flushCheckMs: config.get('log.flush.scheduler.interval.ms'),
     retentionCheckMs: config.get('log.retention.check.interval.ms'),
+    firstRetentionCheckMs: config.get('log.initial.task.delay.ms'),
     producerExpiryCheckMs: config.get('producer.id.expiration.check.interval.ms'),
   };
 }

@@ -7,7 +7,7 @@ import type { LogWorld } from '../log/log-files.ts';
 import type { LogSegment } from '../log/log-segment.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
-import { expiredSegments, type SegmentAge, surplusSegments } from './retention.ts';
+import { expiredSegments, isFromTheFuture, type SegmentAge, surplusSegments } from './retention.ts';
 
 export interface MaintenanceIntervals {
   /** `replica.high.watermark.checkpoint.interval.ms` */
@@ -20,6 +20,8 @@ export interface MaintenanceIntervals {
   readonly flushCheckMs: number;
   /** `log.retention.check.interval.ms` */
   readonly retentionCheckMs: number;
+  /** `log.initial.task.delay.ms`: when retention looks for the first time. */
+  readonly firstRetentionCheckMs: number;
   /** `producer.id.expiration.check.interval.ms` */
   readonly producerExpiryCheckMs: number;
 }
@@ -30,6 +32,7 @@ export const defaultIntervals: MaintenanceIntervals = {
   logStartOffsetCheckpointMs: 60_000,
   flushCheckMs: Number.MAX_SAFE_INTEGER,
   retentionCheckMs: 300_000,
+  firstRetentionCheckMs: 30_000,
   producerExpiryCheckMs: 600_000,
 };
 
@@ -47,6 +50,8 @@ export class LogMaintenance {
   readonly #world: LogWorld;
   readonly #intervals: MaintenanceIntervals;
   readonly #tasks = new Map<string, TimerTask>();
+  /** Segments that stay because of a record from the future. */
+  readonly #warnedOf = new WeakSet<LogSegment>();
   /** What was written last, by file: an idle broker writes nothing. */
   readonly #written = new Map<string, { readonly content: string; readonly writing: Promise<void> }>();
 
@@ -62,7 +67,7 @@ export class LogMaintenance {
     this.#every('recovery points', intervals.recoveryPointCheckpointMs, () => this.#checkpoint('recoveryPoint'));
     this.#every('log start offsets', intervals.logStartOffsetCheckpointMs, () => this.#checkpoint('logStartOffset'));
     if (intervals.flushCheckMs < Number.MAX_SAFE_INTEGER) this.#every('flushes', intervals.flushCheckMs, () => this.#flushDue());
-    this.#every('retention', intervals.retentionCheckMs, () => this.#retain());
+    this.#every('retention', intervals.retentionCheckMs, () => this.#retain(), intervals.firstRetentionCheckMs);
     this.#every('producers', intervals.producerExpiryCheckMs, () => {
       for (const log of this.#logs.logs()) log.removeExpiredProducers();
     });
@@ -162,32 +167,54 @@ export class LogMaintenance {
     const { segments, config } = log;
     if (segments.count === 1 && segments.active.sizeBytes === 0) return;
     const ages = segments.all().map((segment) => ageOf(segment, this.#world.fileSystem));
-    const count = Math.max(expiredSegments(ages, config, nowMs), surplusSegments(ages, config));
+    const surplus = surplusSegments(ages, config);
+    const expired = expiredSegments(ages.slice(surplus), config, nowMs);
+    const count = surplus + expired;
+    this.#warnOfFuture(log, segments.at(count), isFromTheFuture(ages[count], config, nowMs));
     if (count === 0) return;
     // An active segment that must go too ends here; but not while its end might still be lost.
     if (count === segments.count && segments.active.sizeBytes > 0 && log.highWatermark === log.logEndOffset) log.roll();
     let left = count;
     const deleted = log.deleteOldSegments(() => left-- > 0);
-    if (deleted > 0)
-      this.#world.logger.info('Deleted old segments', { path: log.path, segments: deleted, logStartOffset: log.logStartOffset });
+    if (deleted === 0) return;
+    this.#world.logger.info('Deleted old segments', {
+      path: log.path,
+      segments: deleted,
+      // A producer that counts in seconds writes records that are from 1970.
+      tooOld: expired,
+      tooMany: surplus,
+      lastRecordTime: isoTime(ages[deleted - 1]?.largestTimestamp),
+      logStartOffset: log.logStartOffset,
+    });
   }
 
-  #every(name: string, intervalMs: number, work: () => void | Promise<void>): void {
+  /** Once for each segment: nothing changes before its time has come. */
+  #warnOfFuture(log: PartitionLog, segment: LogSegment | undefined, isBlocking: boolean): void {
+    if (!isBlocking || segment === undefined || this.#warnedOf.has(segment)) return;
+    this.#warnedOf.add(segment);
+    this.#world.logger.warn('A segment has a record from the future, and cannot be deleted by its age before that is old enough', {
+      path: log.path,
+      segment: segment.baseOffset,
+      lastRecordTime: isoTime(segment.maxTimestamp.timestamp),
+    });
+  }
+
+  #every(name: string, intervalMs: number, work: () => void | Promise<void>, firstMs: number = intervalMs): void {
     const run = async (): Promise<void> => {
       try {
         await work();
       } catch (error) {
         this.#world.logger.error('Looking after the logs met a fault', { work: name, error });
       }
-      if (this.#tasks.has(name)) schedule();
+      if (this.#tasks.has(name)) schedule(intervalMs);
     };
-    const schedule = (): void => {
+    const schedule = (delayMs: number): void => {
       this.#tasks.set(
         name,
-        this.#world.timer.schedule(intervalMs, () => void run()),
+        this.#world.timer.schedule(delayMs, () => void run()),
       );
     };
-    schedule();
+    schedule(Math.min(firstMs, intervalMs));
   }
 }
 
@@ -200,4 +227,10 @@ function ageOf(segment: LogSegment, fileSystem: FileSystem): SegmentAge {
       return timestamp >= 0 ? timestamp : (fileSystem.statSync(segment.records.path)?.modifiedMs ?? segment.createdMs);
     },
   };
+}
+
+/** A record may claim any time. */
+function isoTime(timestamp: number | undefined): string {
+  const time = new Date(timestamp ?? Number.NaN);
+  return Number.isNaN(time.getTime()) ? String(timestamp) : time.toISOString();
 }

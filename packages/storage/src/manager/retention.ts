@@ -15,6 +15,11 @@ export function expiredSegments(segments: readonly SegmentAge[], config: LogConf
   return kept < 0 ? segments.length : kept;
 }
 
+/** Whether a record of the segment lies in the future: then the segment stays until that is old enough, and all behind it. */
+export function isFromTheFuture(segment: SegmentAge | undefined, config: LogConfig, nowMs: number): boolean {
+  return config.retentionMs >= 0 && segment !== undefined && segment.largestTimestamp > nowMs;
+}
+
 /** How many segments at the front are more than `retention.bytes` allows. */
 export function surplusSegments(segments: readonly SegmentAge[], config: LogConfig): number {
   if (config.retentionBytes < 0) return 0;
