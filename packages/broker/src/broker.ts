@@ -185,6 +185,7 @@ async function build(
     metadataCache,
     topicChanges,
     configChanges,
+    metrics,
   });
   stoppers.push(() => groups.close());
   const handlers = createHandlers({

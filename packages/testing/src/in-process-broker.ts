@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Broker, startBroker } from '@odradek/broker';
-import { createLogger, createSystemWorld } from '@odradek/runtime';
+import { createLogger, createSystemWorld, type MetricsRegistry } from '@odradek/runtime';
 import { RawClient, type RawClientOptions } from './raw-client.ts';
 
 export interface InProcessBrokerOptions {
@@ -15,13 +15,21 @@ export interface InProcessBrokerOptions {
 
 export class InProcessBroker {
   readonly broker: Broker;
+  readonly metrics: MetricsRegistry;
   readonly dataDirectory: string;
   readonly #ownDirectory: string | undefined;
   readonly #lines: string[];
   readonly #clients: RawClient[] = [];
 
-  private constructor(broker: Broker, dataDirectory: string, ownDirectory: string | undefined, lines: string[]) {
+  private constructor(
+    broker: Broker,
+    metrics: MetricsRegistry,
+    dataDirectory: string,
+    ownDirectory: string | undefined,
+    lines: string[],
+  ) {
     this.broker = broker;
+    this.metrics = metrics;
     this.dataDirectory = dataDirectory;
     this.#ownDirectory = ownDirectory;
     this.#lines = lines;
@@ -37,7 +45,7 @@ export class InProcessBroker {
         properties: { 'broker.id': 0, listeners: 'PLAINTEXT://127.0.0.1:0', 'log.dirs': directory, ...properties },
         world,
       });
-      return new InProcessBroker(broker, directory, ownDirectory, lines);
+      return new InProcessBroker(broker, world.metrics, directory, ownDirectory, lines);
     } catch (error) {
       if (ownDirectory !== undefined) rmSync(ownDirectory, { recursive: true, force: true });
       throw error;

@@ -83,6 +83,11 @@ export class GroupCoordinator {
     this.#runtime.unload(partition, leaderEpoch);
   }
 
+  /** The shards that are loaded here, for metrics. */
+  shards(): Iterable<GroupShard> {
+    return this.#runtime.activeShards();
+  }
+
   /** The partition of `__consumer_offsets` that the group belongs to. */
   partitionOf(groupId: string): number {
     return coordinatorPartition(groupId, this.#parts.partitions.count);

@@ -2,7 +2,7 @@
 // `__consumer_offsets` this broker leads, and which topics are gone.
 
 import type { CompressionType } from '@odradek/protocol';
-import type { Clock, Logger, Random, Timer } from '@odradek/runtime';
+import type { Clock, Logger, MetricSeries, MetricsRegistry, Random, Timer } from '@odradek/runtime';
 import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
@@ -12,7 +12,9 @@ import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { randomUuid } from '../metadata/random-uuid.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import { GroupCoordinator } from './group-coordinator.ts';
+import { GroupLag } from './group-lag.ts';
 import { groupSettingsOf } from './group-settings.ts';
+import type { GroupShard } from './group-shard.ts';
 
 export interface GroupsParts {
   readonly clock: Clock;
@@ -24,10 +26,12 @@ export interface GroupsParts {
   readonly metadataCache: MetadataCache;
   readonly topicChanges: TopicChanges;
   readonly configChanges: ConfigChanges;
+  readonly metrics: MetricsRegistry;
 }
 
 export interface Groups {
   readonly coordinator: GroupCoordinator;
+  readonly lag: GroupLag;
   readonly topic: InternalTopic;
   close(): void;
 }
@@ -36,7 +40,7 @@ export interface Groups {
 const codecs: readonly CompressionType[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
 
 export function startGroups(parts: GroupsParts): Groups {
-  const { config, configChanges, replicaManager, metadataCache, topicChanges, clock, timer, random, logger } = parts;
+  const { config, configChanges, replicaManager, metadataCache, topicChanges, clock, timer, random, logger, metrics } = parts;
   const topic = new InternalTopic({
     name: '__consumer_offsets',
     metadataCache,
@@ -78,12 +82,16 @@ export function startGroups(parts: GroupsParts): Groups {
     }
     if (gone.size > 0) void coordinator.topicsDeleted(gone);
   });
+  const lag = new GroupLag({ clock, replicaManager, shards: () => coordinator.shards() });
+  const stopMetrics = [metrics.collect(() => lag.series()), metrics.collect(() => groupSeries(coordinator.shards()))];
   coordinator.start();
   return {
     coordinator,
+    lag,
     topic,
     close() {
       stop();
+      for (const stopCollecting of stopMetrics) stopCollecting();
       coordinator.close();
     },
   };
@@ -96,4 +104,22 @@ function randomUuidText(random: Random): string {
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   const hex = bytes.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** How many groups there are of each type in each state, and how many offsets they have. */
+function* groupSeries(shards: Iterable<GroupShard>): Iterable<MetricSeries> {
+  const groups = new Map<string, { readonly type: string; readonly state: string; count: number }>();
+  let offsets = 0;
+  for (const shard of shards) {
+    offsets += shard.offsets.count;
+    for (const { type, state } of shard.groups.values()) {
+      const key = `${type} ${state}`;
+      const entry = groups.get(key);
+      if (entry === undefined) groups.set(key, { type, state, count: 1 });
+      else entry.count += 1;
+    }
+  }
+  for (const { type, state, count } of groups.values())
+    yield { kind: 'gauge', name: 'groups', labels: { type, state }, value: count };
+  yield { kind: 'gauge', name: 'group_offsets', labels: {}, value: offsets };
 }
