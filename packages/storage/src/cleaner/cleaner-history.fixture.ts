@@ -286,6 +286,8 @@ export class CleanerHistory {
   async #crash(): Promise<void> {
     const isClosedWell = this.#random.nextInt(3) === 0;
     if (isClosedWell && !this.#disk.hasFailed) await this.#flush();
+    // What is under way in this turn happens before: nothing of the old process may run on beside the new one.
+    await promisesSettled();
     this.#machine.fileSystem.faults.clear();
     this.#machine = this.#world.crash('broker', this.#oneOf(['nothing', 'something', 'something', 'everything']));
     // Without snapshots the producers must be found in what the cleaner has left.

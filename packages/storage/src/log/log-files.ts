@@ -24,6 +24,8 @@ export interface LogWorld {
   readonly tailBudget: TailBudget;
 }
 
+const synced = Promise.resolve();
+
 export class LogFiles {
   #path: string;
   readonly #world: LogWorld;
@@ -32,6 +34,7 @@ export class LogFiles {
   readonly #unsyncedSnapshots = new Set<number>();
   /** Files were removed or renamed, and a crash could bring them back. */
   #hasUnsyncedNames: boolean;
+  #syncingNames: Promise<void> = synced;
 
   constructor(path: string, world: LogWorld, snapshots: readonly number[], isClean: boolean) {
     this.#path = path;
@@ -176,10 +179,12 @@ export class LogFiles {
   }
 
   /** What was removed stays removed from now on, whatever happens. New files see to their names themselves when they are forced. */
-  async syncNames(): Promise<void> {
-    if (!this.#hasUnsyncedNames) return;
-    this.#hasUnsyncedNames = false;
-    await this.#world.fileSystem.syncDirectory(this.#path);
+  syncNames(): Promise<void> {
+    if (this.#hasUnsyncedNames) {
+      this.#hasUnsyncedNames = false;
+      this.#syncingNames = this.#world.fileSystem.syncDirectory(this.#path);
+    }
+    return this.#syncingNames;
   }
 
   /** Brings producer states to what the log before `endOffset` says: from the latest snapshot that is whole, and the batches after it. */

@@ -26,6 +26,8 @@ export interface FlushedLog {
   readonly files: LogFiles;
 }
 
+const settled = Promise.resolve();
+
 export class RecoveryPoint {
   readonly #log: FlushedLog;
   #flushedOffset: number;
@@ -33,6 +35,7 @@ export class RecoveryPoint {
   #dirtyFromOffset: number;
   /** Segments that do not grow any more, whose indexes may not be on the device. Ascending. */
   readonly #unsettled: LogSegment[];
+  #settling: Promise<void> | undefined;
   /** Counts how often the log went back: a flush that began before says nothing about what was appended since. */
   #setbacks: number;
   /** As of the last flush: until the next one, what was cut off may come back. */
@@ -80,10 +83,22 @@ export class RecoveryPoint {
     // First of all: a file that comes back beside the one that took its place would be taken for a part of the log.
     await forced(this.#log.files.syncNames());
     if (endOffset > this.#flushedOffset || this.#flushedSetbacks < this.#setbacks) await this.#flushRecords(endOffset, setbacks);
-    while (this.#unsettled[0] !== undefined) {
-      const [segment] = this.#unsettled;
+    await this.#settleAll();
+  }
+
+  /** Whoever comes while that is under way waits for its end, not only for what is left to begin. */
+  #settleAll(): Promise<void> {
+    if (this.#unsettled.length === 0) return this.#settling ?? settled;
+    this.#settling ??= this.#settleInOrder().finally(() => {
+      this.#settling = undefined;
+    });
+    return this.#settling;
+  }
+
+  async #settleInOrder(): Promise<void> {
+    for (let segment = this.#unsettled[0]; segment !== undefined; segment = this.#unsettled[0]) {
       if (!segment.isRetired) await this.#settle(segment);
-      if (this.#unsettled[0] === segment) this.#unsettled.shift();
+      this.#unsettled.shift();
     }
   }
 
