@@ -62,3 +62,13 @@ test('a histogram takes nothing, less than nothing, and more than it has buckets
   assert.equal(histogram.quantile(0.5), 2 ** -7);
   assert.equal(histogram.quantile(1), Number.POSITIVE_INFINITY);
 });
+
+test('asks collectors for their series when it is read out', () => {
+  const metrics = new MetricsTable();
+  let value = 1;
+  const stop = metrics.collect(() => [{ kind: 'gauge', name: 'group_lag', labels: { group: 'g' }, value }]);
+  value = 2;
+  assert.deepEqual([...metrics.series()], [{ kind: 'gauge', name: 'group_lag', labels: { group: 'g' }, value: 2 }]);
+  stop();
+  assert.deepEqual([...metrics.series()], []);
+});

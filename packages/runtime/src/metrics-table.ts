@@ -11,6 +11,7 @@ type Entry = { readonly name: string; readonly labels: Labels } & (
 
 export class MetricsTable implements MetricsRegistry {
   readonly #entries = new Map<string, Entry>();
+  readonly #collectors = new Set<() => Iterable<MetricSeries>>();
 
   counter(name: string, labels: Labels = {}): Counter {
     const entry = this.#entry(name, labels, () => ({ kind: 'counter', name, labels, counter: { value: 0 } }));
@@ -36,6 +37,11 @@ export class MetricsTable implements MetricsRegistry {
     entry.read = read;
   }
 
+  collect(read: () => Iterable<MetricSeries>): () => void {
+    this.#collectors.add(read);
+    return () => this.#collectors.delete(read);
+  }
+
   remove(labels: Labels): void {
     for (const [key, entry] of this.#entries) {
       if (Object.entries(labels).every(([name, value]) => entry.labels[name] === value)) {
@@ -58,6 +64,9 @@ export class MetricsTable implements MetricsRegistry {
           yield { kind: 'histogram', name, labels, histogram: entry.histogram };
           break;
       }
+    }
+    for (const read of this.#collectors) {
+      yield* read();
     }
   }
 

@@ -20,6 +20,8 @@ export interface MetricsRegistry {
   histogram(name: string, labels?: Readonly<Record<string, string>>): Histogram;
   /** `read` is called when the metrics are read out. Replaces a gauge of the same name and labels. */
   gauge(name: string, read: () => number, labels?: Readonly<Record<string, string>>): void;
+  /** `read` is called when the metrics are read out, and gives series that come and go. Returns how to forget it. */
+  collect(read: () => Iterable<MetricSeries>): () => void;
   /** Forgets all series with these labels (a topic was deleted). */
   remove(labels: Readonly<Record<string, string>>): void;
   /** All series, for exposition. */
