@@ -206,6 +206,7 @@ async function build(
     }),
     logManager,
     producerIds: new ProducerIds(() => activeController().allocateProducerIds(brokerId, brokerEpoch)),
+    controller: () => activeController(),
     loggers,
     logger: loggers.root.child('requests'),
     fileSystem,

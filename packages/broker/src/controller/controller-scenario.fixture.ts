@@ -103,6 +103,23 @@ export class ControllerScenario {
         const replicas = new Map([...before.replicas, ...assignment(first, rest).replicas]);
         return void (await this.#admin.set(topicNode.path(first), topicNode.encode({ ...before, replicas })));
       }
+      case 'move': {
+        const { topic, partition } = partitionOf(first);
+        const brokers = (sign: string) => rest.filter((word) => word.startsWith(sign)).map((word) => Number(word.slice(1)));
+        const { data } = await this.#admin.get(topicNode.path(topic));
+        const before = topicNode.decode(topic, data);
+        const moved = {
+          addingReplicas: new Map([[partition, brokers('+')]]),
+          removingReplicas: new Map([[partition, brokers('-')]]),
+        };
+        return void (await this.#admin.set(topicNode.path(topic), topicNode.encode({ ...before, ...moved })));
+      }
+      case 'moves':
+        for (const { topic, partition, ...move } of await this.#active().reassignments()) {
+          const { replicas, addingReplicas, removingReplicas } = move;
+          this.#say(`moving ${topic}-${partition}: [${replicas}], adding [${addingReplicas}], removing [${removingReplicas}]`);
+        }
+        return;
       case 'delete':
         return void (await this.#admin.create(deleteTopicNode.path(first), null));
       case 'unclean':

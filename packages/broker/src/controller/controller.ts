@@ -32,6 +32,15 @@ export interface PartitionElection {
   readonly error: ProtocolError | undefined;
 }
 
+export interface PartitionReassignment {
+  readonly topic: string;
+  readonly partition: number;
+  /** All replicas, those that come and those that go too. */
+  readonly replicas: readonly number[];
+  readonly addingReplicas: readonly number[];
+  readonly removingReplicas: readonly number[];
+}
+
 /** After the tree could not be read or written: how long until everything is looked at anew. It doubles each time that fails too. */
 const firstStartOverDelayMs = 250;
 const longestStartOverDelayMs = 30_000;
@@ -122,6 +131,21 @@ export class Controller {
         return { topic, partition, error };
       });
     });
+  }
+
+  /** ListPartitionReassignments: the partitions whose replicas are being moved. */
+  async reassignments(): Promise<PartitionReassignment[]> {
+    return this.#whileActive('reassignments', async ({ context }) =>
+      [...context.partitions()]
+        .filter(({ addingReplicas, removingReplicas }) => addingReplicas.length + removingReplicas.length > 0)
+        .map(({ topic, index, assignedReplicas, addingReplicas, removingReplicas }) => ({
+          topic: topic.name,
+          partition: index,
+          replicas: assignedReplicas,
+          addingReplicas,
+          removingReplicas,
+        })),
+    );
   }
 
   async #whileActive<T>(name: string, action: (active: ActiveController) => Promise<T>): Promise<T> {

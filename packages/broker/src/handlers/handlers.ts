@@ -7,6 +7,7 @@ import type { LogManager } from '@odradek/storage';
 import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
+import type { Controller } from '../controller/controller.ts';
 import type { ProducerIds } from '../controller/producer-ids.ts';
 import { LegacyOffsets } from '../groups/legacy-offsets.ts';
 import type { Groups } from '../groups/start-groups.ts';
@@ -43,7 +44,9 @@ import { alterConfigsHandler } from './33-alter-configs.ts';
 import { describeLogDirsHandler } from './35-describe-log-dirs.ts';
 import { createPartitionsHandler } from './37-create-partitions.ts';
 import { deleteGroupsHandler } from './42-delete-groups.ts';
+import { electLeadersHandler } from './43-elect-leaders.ts';
 import { incrementalAlterConfigsHandler } from './44-incremental-alter-configs.ts';
+import { listPartitionReassignmentsHandler } from './46-list-partition-reassignments.ts';
 import { offsetDeleteHandler } from './47-offset-delete.ts';
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeProducersHandler } from './61-describe-producers.ts';
@@ -66,6 +69,8 @@ export interface HandlerParts {
   readonly fetchSessions: FetchSessions;
   readonly logManager: LogManager;
   readonly producerIds: ProducerIds;
+  /** This broker's own, which may be the active one or not. */
+  readonly controller: () => Controller;
   readonly loggers: PartLoggers;
   readonly logger: Logger;
   readonly fileSystem: FileSystem;
@@ -101,7 +106,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
     alterConfigsHandler(parts),
     describeLogDirsHandler(parts),
     createPartitionsHandler(parts),
+    electLeadersHandler(parts),
     incrementalAlterConfigsHandler(parts),
+    listPartitionReassignmentsHandler(parts),
     describeClusterHandler(parts),
     describeProducersHandler(parts),
     listConfigResourcesHandler(parts),
