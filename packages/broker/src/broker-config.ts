@@ -67,9 +67,14 @@ export class BrokerConfig {
 
   /** The value for one listener: `listener.name.LISTENER.NAME` where that is set, else as for all. */
   forListener<K extends BrokerSettingName>(listener: string, name: K): BrokerSettingValue<K> {
+    return this.ofListenerAlone(listener, name) ?? this.get(name);
+  }
+
+  /** The value of `listener.name.LISTENER.NAME`; undefined where that is not set. */
+  ofListenerAlone<K extends BrokerSettingName>(listener: string, name: K): BrokerSettingValue<K> | undefined {
     const own = `listener.name.${listener.toLowerCase()}.${name}`;
     const text = this.#dynamicBroker.get(own) ?? this.#dynamicDefault.get(own) ?? this.#static.get(own);
-    if (text === undefined) return this.get(name);
+    if (text === undefined) return undefined;
     return parseSetting(own, allSettings[name] as Setting, text) as BrokerSettingValue<K>;
   }
 

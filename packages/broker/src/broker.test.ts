@@ -8,6 +8,8 @@ import {
   ApiVersionsRequest,
   ApiVersionsResponse,
   errorCodes,
+  IncrementalAlterConfigsRequest,
+  IncrementalAlterConfigsResponse,
   MetadataRequest,
   MetadataResponse,
   ProduceRequest,
@@ -212,4 +214,26 @@ test('a broker does not begin anew while the directory that may hold its topics 
     topics.map(({ name, partitions }) => [name, partitions.length]),
     [['kept', 4]],
   );
+});
+
+test('a listener may have a limit of its own, and takes connections again when it is raised', async () => {
+  await using broker = await InProcessBroker.start({ properties: { 'listener.name.plaintext.max.connections': 1 } });
+  const first = await broker.client();
+  assert.equal((await first.send(ApiVersionsRequest, ApiVersionsResponse, 0, {})).errorCode, errorCodes.NONE);
+  const second = await broker.client();
+  const answer = second.send(ApiVersionsRequest, ApiVersionsResponse, 0, {});
+  const altered = await first.send(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse, 1, {
+    resources: [
+      {
+        resourceType: 4,
+        resourceName: '',
+        configs: [{ name: 'listener.name.plaintext.max.connections', configOperation: 0, value: '2' }],
+      },
+    ],
+  });
+  assert.deepEqual(
+    altered.responses.map(({ errorCode }) => errorCode),
+    [errorCodes.NONE],
+  );
+  assert.equal((await answer).errorCode, errorCodes.NONE);
 });

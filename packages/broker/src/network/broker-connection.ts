@@ -101,6 +101,11 @@ export class BrokerConnection implements StreamReceiver {
     if (parts.maxIdleMs >= 0) this.#scheduleIdleCheck(parts.maxIdleMs);
   }
 
+  /** Monotonic time of the last sign of life. */
+  get lastActiveMs(): number {
+    return this.#lastActiveMs;
+  }
+
   /** Keeps the stream from being read until `admit`. */
   hold(): void {
     this.#isPaused = true;

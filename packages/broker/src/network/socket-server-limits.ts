@@ -1,6 +1,7 @@
 // The limits on connections and requests, from the configuration.
 
 import type { BrokerConfig } from '../broker-config.ts';
+import type { ListenerLimits } from './connection-admission.ts';
 import type { SocketServerLimits } from './socket-server.ts';
 
 export function socketServerLimits(config: BrokerConfig): SocketServerLimits {
@@ -10,8 +11,21 @@ export function socketServerLimits(config: BrokerConfig): SocketServerLimits {
     maxConnections: config.get('max.connections'),
     maxConnectionsPerIp: config.get('max.connections.per.ip'),
     maxConnectionsPerIpOverrides: parseOverrides(config.get('max.connections.per.ip.overrides')),
+    maxCreationRate: config.get('max.connection.creation.rate'),
+    creationBurstSeconds: (config.get('quota.window.num') - 1) * config.get('quota.window.size.seconds'),
+    ofListener: (name) => listenerLimits(config, name),
     maxIdleMs: config.get('connections.max.idle.ms'),
     backlog: config.get('socket.listen.backlog.size'),
+  };
+}
+
+/** Only what is set for the listener by its name: the broker's own limits are for all listeners together. */
+function listenerLimits(config: BrokerConfig, listener: string): Partial<ListenerLimits> {
+  const maxConnections = config.ofListenerAlone(listener, 'max.connections');
+  const maxCreationRate = config.ofListenerAlone(listener, 'max.connection.creation.rate');
+  return {
+    ...(maxConnections === undefined ? {} : { maxConnections }),
+    ...(maxCreationRate === undefined ? {} : { maxCreationRate }),
   };
 }
 

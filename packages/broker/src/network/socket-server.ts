@@ -2,8 +2,8 @@
 //
 // A listener is open before the broker is ready, because the broker must tell its port to the others; who connects so early waits.
 //
-// `max.connections` holds new connections back unread until an old one goes, as Kafka does by not accepting them; beyond as many
-// as the backlog allows they are refused. `max.connections.per.ip` refuses at once.
+// Whoever may not come in yet is held back unread, as Kafka does by not accepting; beyond as many as the backlog allows they are
+// refused. `max.connections.per.ip` refuses at once. The rules are in connection-admission.ts.
 
 import {
   BufferPool,
@@ -14,19 +14,21 @@ import {
   type Network,
   type StreamReceiver,
   type Timer,
+  type TimerTask,
 } from '@odradek/runtime';
 import type { ListenerAddress } from '../config/listeners.ts';
 import { anonymousPrincipal } from '../requests/request-context.ts';
 import { BrokerConnection, type FrameHandler } from './broker-connection.ts';
+import { ConnectionAdmission, type ConnectionLimits } from './connection-admission.ts';
 import { RequestMemory } from './request-memory.ts';
 
-export interface SocketServerLimits {
+/** While connections wait because there are too many, how often it is looked whether the limit was raised. */
+const fullCheckMs = 1000;
+
+export interface SocketServerLimits extends ConnectionLimits {
   readonly maxRequestBytes: number;
   /** 0 or less: none. */
   readonly maxQueuedRequestBytes: number;
-  readonly maxConnections: number;
-  readonly maxConnectionsPerIp: number;
-  readonly maxConnectionsPerIpOverrides: ReadonlyMap<string, number>;
   readonly maxIdleMs: number;
   readonly backlog: number;
 }
@@ -49,15 +51,22 @@ export class SocketServer {
   readonly #framePool = new BufferPool({ largestBytes: 2 * 1024 * 1024, maxIdleBytes: 32 * 1024 * 1024 });
   readonly #listeners: { readonly address: ListenerAddress; readonly listener: Listener }[] = [];
   readonly #connections = new Set<BrokerConnection>();
-  readonly #connectionsPerIp = new Map<string, number>();
-  /** Connections beyond `max.connections`, not read yet, the longest waiting first. */
+  readonly #admission: ConnectionAdmission;
+  /** Connections that may not come in yet, the longest waiting first. */
   readonly #held = new Set<BrokerConnection>();
+  /** Set while one of them waits for time to pass. */
+  #admissionTask: TimerTask | undefined;
   #isServing = false;
   #nextConnectionNumber = 0;
 
   constructor(parts: SocketServerParts) {
     this.#parts = parts;
     this.#memory = new RequestMemory(parts.limits().maxQueuedRequestBytes);
+    this.#admission = new ConnectionAdmission(
+      parts.clock,
+      parts.limits,
+      (name) => name === parts.interBrokerListenerName && this.#isDedicated(name),
+    );
   }
 
   get connectionCount(): number {
@@ -99,6 +108,8 @@ export class SocketServer {
 
   /** Drops every connection. */
   closeConnections(): void {
+    this.#isServing = false;
+    this.#admissionTask?.cancel();
     for (const connection of [...this.#connections]) connection.close();
   }
 
@@ -129,21 +140,15 @@ export class SocketServer {
         onClose: (closed) => this.#forget(closed),
       },
     );
-    const fromThisIp = (this.#connectionsPerIp.get(clientAddress) ?? 0) + 1;
-    this.#connectionsPerIp.set(clientAddress, fromThisIp);
     this.#connections.add(connection);
-    const maxPerIp = limits.maxConnectionsPerIpOverrides.get(clientAddress) ?? limits.maxConnectionsPerIp;
-    if (fromThisIp > maxPerIp) {
-      logger.warn('Refused a connection: too many from this address', { client: clientAddress, limit: maxPerIp });
+    const ipLimit = this.#admission.arrive(clientAddress);
+    if (ipLimit !== undefined) {
+      this.#held.add(connection);
+      logger.warn('Refused a connection: too many from this address', { client: clientAddress, limit: ipLimit });
       connection.close();
-    } else if (!this.#isServing || this.#connections.size - this.#held.size > limits.maxConnections) {
-      if (this.#held.size >= limits.backlog) {
-        logger.warn('Refused a connection: too many are open', { client: clientAddress, limit: limits.maxConnections });
-        connection.close();
-      } else {
-        this.#held.add(connection);
-        connection.hold();
-      }
+    } else {
+      const mayEnterNow = this.#isServing && this.#held.size === 0 && this.#admit(connection);
+      if (!mayEnterNow) this.#hold(connection, limits);
     }
     return connection;
   }
@@ -153,23 +158,57 @@ export class SocketServer {
     return this.#listeners.some(({ address }) => address.name !== name);
   }
 
+  #hold(connection: BrokerConnection, limits: SocketServerLimits): void {
+    const isFull = this.#held.size >= limits.backlog;
+    this.#held.add(connection);
+    if (isFull) {
+      const { clientAddress } = connection.identity;
+      this.#parts.logger.warn('Refused a connection: too many are open', { client: clientAddress, limit: limits.maxConnections });
+      connection.close();
+      return;
+    }
+    connection.hold();
+    if (this.#isServing) this.#admitHeld();
+  }
+
   #forget(connection: BrokerConnection): void {
+    const { clientAddress, listenerName } = connection.identity;
     this.#connections.delete(connection);
-    this.#held.delete(connection);
-    const { clientAddress } = connection.identity;
-    const left = (this.#connectionsPerIp.get(clientAddress) ?? 1) - 1;
-    if (left > 0) this.#connectionsPerIp.set(clientAddress, left);
-    else this.#connectionsPerIp.delete(clientAddress);
+    this.#admission.leave(clientAddress);
+    if (!this.#held.delete(connection)) this.#admission.release(listenerName);
     if (this.#isServing) this.#admitHeld();
   }
 
   #admitHeld(): void {
-    if (this.#held.size === 0) return;
-    const { maxConnections } = this.#parts.limits();
+    this.#admissionTask?.cancel();
+    this.#admissionTask = undefined;
     for (const held of this.#held) {
-      if (this.#connections.size - this.#held.size >= maxConnections) break;
+      if (!this.#admit(held)) continue;
       this.#held.delete(held);
       held.admit();
     }
+  }
+
+  #admit({ identity }: BrokerConnection): boolean {
+    const outcome = this.#admission.admit(identity.listenerName);
+    if (outcome !== 'admitted') {
+      const waitMs = outcome === 'full' ? fullCheckMs : outcome;
+      this.#admissionTask ??= this.#parts.timer.schedule(waitMs, () => this.#admitHeld());
+      return false;
+    }
+    if (this.#admission.isOverfull) this.#sendAwayAClient();
+    return true;
+  }
+
+  /** The client that has been quiet for longest makes room for a broker. */
+  #sendAwayAClient(): void {
+    let quietest: BrokerConnection | undefined;
+    for (const connection of this.#connections) {
+      if (connection.identity.isPrivileged || this.#held.has(connection)) continue;
+      if (quietest === undefined || connection.lastActiveMs < quietest.lastActiveMs) quietest = connection;
+    }
+    if (quietest === undefined) return;
+    this.#parts.logger.info('Closed a connection to make room for a broker', { client: quietest.identity.clientAddress });
+    quietest.close();
   }
 }
