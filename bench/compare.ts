@@ -1,7 +1,9 @@
 // Apache Kafka and Odradek under the same load, one after the other in one run; a table with ratios.
 //
-//   npm run bench -- compare [--only start,memory,produce,fetch,topics,partitions] [--reps 3] [--seconds 4] [--profile]
+//   npm run bench -- compare [--only start,memory,produce,fetch,topics,partitions] [--reps 3] [--seconds 4]
+//     [--loads REGEX] [--profile]
 //
+// --loads picks among the produce loads by their names, as "100 B, batch 64k".
 // Needs Java 17, Maven, Go and kcat, and a folder with the comparison scripts (kafka-dist.sh, kafka-ref.sh, go/): ../shared/bench
 // beside the repository, or ODRADEK_BENCH_TOOLS. `npm run build` first: the emitted JavaScript is what is measured.
 // Ratios below 1 mean that Odradek needs less; for throughput above 1 is better. CPU per record is the steadiest figure.
@@ -22,6 +24,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: 'start,memory,produce,fetch,topics,partitions' },
     reps: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
+    loads: { type: 'string', default: '' },
     profile: { type: 'boolean', default: false },
   },
 });
@@ -121,6 +124,7 @@ async function measureProduce(tools: LoadTools, contenders: readonly Contender[]
     }
   }
   for (const { size, batch, acks } of produceCases) {
+    if (!new RegExp(values.loads).test(`${size} B, batch ${batch}, acks=${acks}`)) continue;
     for (let rep = 0; rep < reps; rep++) {
       for (const contender of contenders) {
         const load = { topic: uniqueName('produce'), records: recordCount(size), size, acks, batch };
