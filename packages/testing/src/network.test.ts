@@ -22,6 +22,9 @@ for (const seed of [1, 2, 3]) {
   });
 }
 
+const nothing = (): void => undefined;
+const silent: StreamReceiver = { onData: nothing, onDrain: nothing, onEnd: nothing, onClose: nothing };
+
 /** Two machines, `b` answering everything with the same bytes. */
 async function echoing(world: SimulatedWorld): Promise<{ near: ByteStream; heard: string[]; closed: (Error | undefined)[] }> {
   const heard: string[] = [];
@@ -98,6 +101,37 @@ test('a machine that crashes resets its peers and listens no more', async () => 
   assert.equal(near.write([Buffer.from('late')]), false);
   const again = world.machine('a').network.connect({ host: 'b', port: 9092 }, () => assert.fail('nobody listens'));
   await assert.rejects(world.run(again), { code: 'ECONNREFUSED' });
+});
+
+test('a program that is paused hears of nothing until it goes on, and then of everything', async () => {
+  const world = new SimulatedWorld({ seed: 9 });
+  const { near, heard } = await echoing(world);
+  const fired: number[] = [];
+  const { timer, clock } = world.machine('b');
+  timer.schedule(10, () => fired.push(clock.monotonicMs()));
+  timer.schedule(20, () => fired.push(clock.monotonicMs())).cancel();
+  const pausedMs = clock.monotonicMs();
+  world.pause('b');
+  near.write([Buffer.from('are you there')]);
+  const patient = world.machine('a').network.connect({ host: 'b', port: 9092 }, () => silent);
+  await world.advance(1_000);
+  assert.deepEqual([heard, fired], [[], []]);
+  assert.equal((await world.run(patient)).remotePort, 9092, 'the system accepts without the program');
+  world.resume('b');
+  await world.runUntil(() => heard.join('') === 'are you there');
+  assert.equal(fired.length, 1);
+  assert.ok((fired[0] ?? 0) >= pausedMs + 1_000);
+});
+
+test('what a paused program would have heard of is lost when its machine crashes', async () => {
+  const world = new SimulatedWorld({ seed: 10 });
+  const machine = world.machine('b');
+  machine.timer.schedule(10, () => assert.fail('the dead hear nothing'));
+  world.pause('b');
+  await world.advance(100);
+  world.crash('b');
+  world.resume('b');
+  await world.advance(100);
 });
 
 test('the same seed gives the same run', async () => {

@@ -4,6 +4,7 @@
 // On a blocked link chunks wait, as those that TCP sends again and again; they arrive when the link is back.
 
 import type { ByteStream, Listener, ListenOptions, Network, Random, StreamReceiver } from '@odradek/runtime';
+import type { SimulatedProcess } from './simulated-process.ts';
 import { networkError, SimulatedStream } from './simulated-stream.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
@@ -24,13 +25,21 @@ export class SimulatedNetwork {
   readonly faults: NetworkFaults = { minDelayMs: 0, maxDelayMs: 1, cutProbability: 0, splitProbability: 0.1, blocked: [] };
   readonly random: Random;
   readonly time: SimulatedTime;
+  /** The program that runs on a machine now. */
+  readonly processOf: (machine: string) => SimulatedProcess;
   readonly #listeners = new Map<string, SimulatedListener>();
   readonly #streams = new Set<SimulatedStream>();
   #nextPort = 40_000;
 
-  constructor(time: SimulatedTime, random: Random, faults: Partial<NetworkFaults> = {}) {
+  constructor(
+    time: SimulatedTime,
+    random: Random,
+    processOf: (machine: string) => SimulatedProcess,
+    faults: Partial<NetworkFaults> = {},
+  ) {
     this.time = time;
     this.random = random;
+    this.processOf = processOf;
     Object.assign(this.faults, faults);
   }
 
@@ -117,9 +126,10 @@ export class SimulatedNetwork {
     const { port, timeoutMs = 60_000 } = options;
     const target = ['localhost', '127.0.0.1', '::1'].includes(options.host) ? machine : options.host;
     return new Promise((resolve, reject) => {
+      const own = this.processOf(machine);
       const cancelTimeout = this.time.schedule(timeoutMs, () => {
         isWanted = false;
-        reject(networkError('ETIMEDOUT', `connect ETIMEDOUT ${target}:${port}`));
+        own.run(() => reject(networkError('ETIMEDOUT', `connect ETIMEDOUT ${target}:${port}`)));
       });
       let isWanted = true;
       const attempt = (): void => {
@@ -133,13 +143,16 @@ export class SimulatedNetwork {
         cancelTimeout();
         const listener = this.#listeners.get(`${target}:${port}`);
         if (listener === undefined) {
-          reject(networkError('ECONNREFUSED', `connect ECONNREFUSED ${target}:${port}`));
+          own.run(() => reject(networkError('ECONNREFUSED', `connect ECONNREFUSED ${target}:${port}`)));
           return;
         }
         const [near, far] = this.#openStreams(machine, target, port);
-        far.attach(listener.accept(far));
-        near.attach(receiver(near));
-        resolve(near);
+        // The system accepts, whether or not the program runs.
+        this.processOf(target).run(() => far.attach(listener.accept(far)));
+        own.run(() => {
+          near.attach(receiver(near));
+          resolve(near);
+        });
       };
       this.time.schedule(this.delayMs() * 2, attempt);
     });

@@ -61,8 +61,10 @@ export class SimulatedStream implements ByteStream {
     this.#peer = peer;
   }
 
+  /** Nothing is read before. */
   attach(receiver: StreamReceiver): void {
     this.#receiver = receiver;
+    this.#readOn();
   }
 
   get bufferedBytes(): number {
@@ -91,7 +93,7 @@ export class SimulatedStream implements ByteStream {
   resume(): void {
     if (this.#isPaused) {
       this.#isPaused = false;
-      this.#network.time.schedule(0, () => this.#readOn());
+      this.#network.time.schedule(0, () => this.#tell(() => this.#readOn()));
     }
   }
 
@@ -143,7 +145,7 @@ export class SimulatedStream implements ByteStream {
     }
     if (this.#isDrainOwed && this.#outgoingBytes === 0 && !this.#isClosed) {
       this.#isDrainOwed = false;
-      network.time.schedule(0, () => this.#isClosed || this.#receiver?.onDrain());
+      network.time.schedule(0, () => this.#tell(() => this.#isClosed || this.#receiver?.onDrain()));
     }
     if (this.#isClosed && this.#outgoing.length === 0) {
       network.forget(this);
@@ -176,20 +178,20 @@ export class SimulatedStream implements ByteStream {
       this.#close(networkError('ECONNRESET', 'read ECONNRESET'));
     } else {
       this.#unread.push(parcel);
-      this.#readOn();
+      this.#tell(() => this.#readOn());
     }
   }
 
   #readOn(): void {
-    while (this.#unread.length > 0 && !this.#isPaused && !this.#isClosed) {
+    while (this.#unread.length > 0 && this.#receiver !== undefined && !this.#isPaused && !this.#isClosed) {
       const parcel = this.#unread.shift()!;
       this.#peer!.#acknowledge(parcel);
       if (parcel === 'end') {
         this.#isEndSeen = true;
-        this.#receiver?.onEnd();
+        this.#receiver.onEnd();
         this.#closeWhenBothEnded();
       } else if (parcel instanceof Buffer) {
-        this.#receiver?.onData(parcel);
+        this.#receiver.onData(parcel);
         // They were lent for the call: whoever kept them reads rubbish from now on.
         parcel.fill(0xdb);
       }
@@ -226,8 +228,13 @@ export class SimulatedStream implements ByteStream {
   #close(error: Error | undefined): void {
     if (!this.#isClosed) {
       this.#isClosed = true;
-      this.#network.time.schedule(0, () => this.#receiver?.onClose(error));
+      this.#network.time.schedule(0, () => this.#tell(() => this.#receiver?.onClose(error)));
     }
+  }
+
+  /** The program may be stopped, and hear of it only when it goes on. */
+  #tell(action: () => unknown): void {
+    this.#network.processOf(this.machine).run(() => void action());
   }
 }
 

@@ -4,6 +4,7 @@
 // off to the end of the turn. Nothing else drives the program, so the same start and the same actions give the same run.
 
 import { type Clock, type Timer, type TimerTask, TimingWheel } from '@odradek/runtime';
+import type { SimulatedProcess } from './simulated-process.ts';
 
 export class SimulatedTime {
   readonly #wheel = new TimingWheel(0);
@@ -92,18 +93,31 @@ export class SimulatedClock implements Clock {
 
 export class SimulatedTimer implements Timer {
   readonly #time: SimulatedTime;
+  readonly #process: SimulatedProcess;
   #isClosed = false;
 
-  constructor(time: SimulatedTime) {
+  constructor(time: SimulatedTime, process: SimulatedProcess) {
     this.#time = time;
+    this.#process = process;
   }
 
   schedule(delayMs: number, action: () => void): TimerTask {
-    return { cancel: this.#time.schedule(delayMs, this.#unlessClosed(action)) };
+    let isCancelled = false;
+    const call = this.#unlessClosed(() => {
+      if (!isCancelled) action();
+    });
+    const forget = this.#time.schedule(delayMs, () => this.#process.run(call));
+    return {
+      cancel: () => {
+        isCancelled = true;
+        forget();
+      },
+    };
   }
 
   afterThisTurn(action: () => void): void {
-    this.#time.afterThisTurn(this.#unlessClosed(action));
+    const call = this.#unlessClosed(action);
+    this.#time.afterThisTurn(() => this.#process.run(call));
   }
 
   close(): void {

@@ -4,6 +4,7 @@
 import { createLogger, type Logger, type LogLevel, MetricsTable, type Network, SeededRandom, type World } from '@odradek/runtime';
 import { type CrashLeaves, SimulatedDisk } from './simulated-disk.ts';
 import { type NetworkFaults, SimulatedNetwork } from './simulated-network.ts';
+import { SimulatedProcess } from './simulated-process.ts';
 import { promisesSettled, SimulatedClock, SimulatedTime, SimulatedTimer } from './simulated-time.ts';
 
 export interface SimulatedWorldOptions {
@@ -34,14 +35,16 @@ export class SimulatedWorld implements World {
     this.#options = options;
     this.seed = options.seed;
     this.random = new SeededRandom(options.seed);
-    this.simulatedNetwork = new SimulatedNetwork(this.#time, this.#newRandom(), options.network);
+    const processOf = (name: string): SimulatedProcess => this.machine(name).process;
+    this.simulatedNetwork = new SimulatedNetwork(this.#time, this.#newRandom(), processOf, options.network);
   }
 
   /** The machine of that name; its name is its address. It is there from the first time that it is asked for. */
   machine(name: string): SimulatedMachine {
     let machine = this.#machines.get(name);
     if (machine === undefined) {
-      machine = this.#boot(name, this.#newDisk());
+      const process = new SimulatedProcess(this.#time);
+      machine = this.#boot(name, this.#newDisk(name), process);
       this.#machines.set(name, machine);
     }
     return machine;
@@ -52,13 +55,23 @@ export class SimulatedWorld implements World {
    * `machine(name)` is then a fresh one with the same disk; whoever holds the old one hears nothing any more.
    */
   crash(name: string = homeName, leaves: CrashLeaves = 'something'): SimulatedMachine {
-    const { timer, fileSystem } = this.machine(name);
+    const { timer, fileSystem, process } = this.machine(name);
+    process.kill();
     timer.close();
     this.simulatedNetwork.crash(name);
     fileSystem.crash(leaves);
-    const machine = this.#boot(name, fileSystem);
+    const machine = this.#boot(name, fileSystem, new SimulatedProcess(this.#time));
     this.#machines.set(name, machine);
     return machine;
+  }
+
+  /** The program on the machine stops where it is and hears of nothing until `resume`. */
+  pause(name: string): void {
+    this.machine(name).process.pause();
+  }
+
+  resume(name: string): void {
+    this.machine(name).process.resume();
   }
 
   get clock(): SimulatedClock {
@@ -120,12 +133,13 @@ export class SimulatedWorld implements World {
     return promise;
   }
 
-  #boot(name: string, fileSystem: SimulatedDisk): SimulatedMachine {
+  #boot(name: string, fileSystem: SimulatedDisk, process: SimulatedProcess): SimulatedMachine {
     const clock = new SimulatedClock(this.#time, this.#wallStartMs);
     return {
       name,
+      process,
       clock,
-      timer: new SimulatedTimer(this.#time),
+      timer: new SimulatedTimer(this.#time, process),
       fileSystem,
       network: this.simulatedNetwork.host(name),
       random: this.#newRandom(),
@@ -134,13 +148,16 @@ export class SimulatedWorld implements World {
     };
   }
 
-  #newDisk(): SimulatedDisk {
+  #newDisk(machineName: string): SimulatedDisk {
     const { min, max } = this.#options.diskDelayMs ?? { min: 0, max: 2 };
     const random = this.#newRandom();
     return new SimulatedDisk({
       random,
       clock: new SimulatedClock(this.#time, this.#wallStartMs),
-      complete: (action) => this.#time.schedule(min + random.next() * (max - min), action),
+      complete: (action) => {
+        const { process } = this.machine(machineName);
+        this.#time.schedule(min + random.next() * (max - min), () => process.run(action));
+      },
     });
   }
 
@@ -156,6 +173,7 @@ export class SimulatedWorld implements World {
 
 export interface SimulatedMachine extends World {
   readonly name: string;
+  readonly process: SimulatedProcess;
   readonly clock: SimulatedClock;
   readonly timer: SimulatedTimer;
   readonly fileSystem: SimulatedDisk;
