@@ -7,10 +7,14 @@ import type { BrokerChannel } from './broker-channel.ts';
 
 export class LocalChannel implements BrokerChannel {
   readonly #brokerId: number;
-  readonly #handlers: ReadonlyMap<number, Handler>;
+  #handlers: ReadonlyMap<number, Handler> = new Map();
 
-  constructor(brokerId: number, handlers: readonly Handler[]) {
+  constructor(brokerId: number) {
     this.#brokerId = brokerId;
+  }
+
+  /** The handlers, which are made after the controller and need it. */
+  serve(handlers: readonly Handler[]): void {
     this.#handlers = new Map(handlers.map((handler) => [handler.api.key, handler]));
   }
 

@@ -1,0 +1,382 @@
+// The stages of a broker's start, in their order. Each takes what the stages before it have built, puts its own parts together by
+// hand, and leaves on the assembly what stops them.
+
+import { hostname } from 'node:os';
+import { type Coordination, EmbeddedStore, journalFileName } from '@odradek/coordination';
+import { type FileSystem, type Logger, NodeFileSystem, type World } from '@odradek/runtime';
+import { type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
+import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
+import { configRules } from './admin/config-rules.ts';
+import { followDynamicConfig } from './admin/dynamic-config.ts';
+import { TopicChanges } from './admin/topic-changes.ts';
+import type { BrokerConfig } from './broker-config.ts';
+import {
+  announceLogDirectoryFailure,
+  createPersistentPaths,
+  generateBrokerId,
+  getOrCreateClusterId,
+  registerBroker,
+} from './broker-registration.ts';
+import { cleanerSettings, followCleanerSettings } from './cleaner-settings.ts';
+import type { ListenerAddress } from './config/listeners.ts';
+import { topicDefaults } from './config/topic-defaults.ts';
+import { Controller } from './controller/controller.ts';
+import { LocalChannel } from './controller/local-channel.ts';
+import { ProducerIds } from './controller/producer-ids.ts';
+import { type Groups, startGroups } from './groups/start-groups.ts';
+import { createHandlers } from './handlers/handlers.ts';
+import type { PartLoggers } from './logging/part-loggers.ts';
+import { type BrokerEndpoint, MetadataCache } from './metadata/metadata-cache.ts';
+import { SocketServer } from './network/socket-server.ts';
+import { socketServerLimits } from './network/socket-server-limits.ts';
+import { FetchSessions } from './replication/fetch-sessions.ts';
+import { ReplicaManager } from './replication/replica-manager.ts';
+import { RequestRouter } from './requests/request-router.ts';
+import { TopicLogConfigs } from './topic-log-configs.ts';
+
+/** How long a fetch session is safe from eviction: the value that Kafka has. */
+const fetchSessionEvictionMs = 120_000;
+
+/** Undoes one step of the start. */
+export type Stopper = () => unknown;
+
+/** What every stage has at hand. */
+export interface Assembly {
+  readonly config: BrokerConfig;
+  readonly world: World;
+  readonly loggers: PartLoggers;
+  readonly logger: Logger;
+  /** Resolved when the broker cannot go on. */
+  readonly failed: PromiseWithResolvers<Error>;
+  /** Called in reverse order. */
+  readonly stoppers: Stopper[];
+}
+
+// ---- 1. The log directories ----
+
+export interface Disk {
+  readonly logManager: LogManager;
+  /** What later stages add: logs are opened and directories watched only when these are there. */
+  readonly later: {
+    topicLogConfig: (topic: string) => LogConfig;
+    onDirectoryOffline: (directory: LogDirectory) => void;
+  };
+}
+
+/** Takes the log directories; no log is opened yet. */
+export function openDirectories({ config, world, stoppers }: Assembly): Disk {
+  const later: Disk['later'] = {
+    topicLogConfig: (topic) => {
+      throw new Error(`The configs of ${topic} are not known yet`);
+    },
+    onDirectoryOffline: () => undefined,
+  };
+  const logManager = LogManager.open({
+    world,
+    directories: config.logDirs,
+    topicLogConfig: (topic) => later.topicLogConfig(topic),
+    tailCacheBytes: config.get('odradek.tail.cache.bytes'),
+    maxOpenFiles: config.get('odradek.max.open.files'),
+    intervals: maintenanceIntervals(config),
+    // A simulated disk is in the memory of this thread only.
+    cleaner: { settings: cleanerSettings(config), runIn: world.fileSystem instanceof NodeFileSystem ? 'thread' : 'turns' },
+    onDirectoryOffline: (directory) => later.onDirectoryOffline(directory),
+  });
+  stoppers.push(() => logManager.close());
+  return { logManager, later };
+}
+
+// ---- 2. The cluster ----
+
+export interface Membership {
+  readonly coordination: Coordination;
+  readonly coordinationDirectory: string;
+  readonly clusterId: string;
+  readonly brokerId: number;
+  /** -1 until the broker is registered. */
+  epoch: number;
+}
+
+/** Opens the coordination tree, and finds out which broker of which cluster this is. The log directories must agree. */
+export async function joinCluster({ config, world, stoppers }: Assembly, { logManager }: Disk): Promise<Membership> {
+  const { clock, timer, random, fileSystem } = world;
+  const coordinationDirectory = directoryOfJournal(logManager, fileSystem).path;
+  const logger = world.logger.child('coordination');
+  const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory: coordinationDirectory });
+  stoppers.push(() => store.close());
+  const coordination = await store.openSession();
+  await createPersistentPaths(coordination);
+  const owner = ownerOf(logManager);
+  const clusterId = await getOrCreateClusterId(coordination, {
+    random,
+    ...(owner?.clusterId === undefined ? {} : { expected: owner.clusterId }),
+  });
+  let { brokerId } = config;
+  if (brokerId < 0) brokerId = owner?.brokerId ?? (await generateBrokerId(coordination, config.get('reserved.broker.max.id')));
+  logManager.claim(brokerId, clusterId);
+  return { coordination, coordinationDirectory, clusterId, brokerId, epoch: -1 };
+}
+
+// ---- 3. Configs, logs and what is known of the cluster ----
+
+export interface State {
+  readonly metadataCache: MetadataCache;
+  readonly rules: ConfigRules;
+  readonly configChanges: ConfigChanges;
+  readonly logConfigs: TopicLogConfigs;
+  readonly replicaManager: ReplicaManager;
+}
+
+/** Reads the configs, and then the logs, which may take long after an unclean stop. */
+export async function loadState(assembly: Assembly, disk: Disk, { coordination, clusterId, brokerId }: Membership): Promise<State> {
+  const { config, world, loggers, stoppers } = assembly;
+  const { logManager } = disk;
+  const metadataCache = new MetadataCache(clusterId);
+  const rules = configRules(config);
+  const logger = loggers.root.child('admin');
+  const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules, brokerId, logger });
+  stoppers.push(() => configChanges.close());
+  stoppers.push(followCleanerSettings(config, logManager));
+  stoppers.push(followDynamicConfig(config, brokerId, configChanges, logger));
+  const logConfigs = new TopicLogConfigs(config, (topic) =>
+    configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic }),
+  );
+  disk.later.topicLogConfig = (topic) => logConfigs.of(topic);
+  await logManager.load();
+  reportRecovery(logManager, loggers.root);
+  const replicaManager = new ReplicaManager({
+    brokerId,
+    clock: world.clock,
+    timer: world.timer,
+    logger: loggers.root.child('replication'),
+    logManager,
+    metadataCache,
+    loadTopicConfigs: (topics) => configChanges.loadTopics(topics),
+    topicLogConfig: (topic) => logConfigs.of(topic),
+    maxReplicaLagMs: () => config.get('replica.lag.time.max.ms'),
+  });
+  configChanges.onChange(({ type, name }) => {
+    if (type === configResourceTypes.TOPIC) replicaManager.updateLogConfigs(name);
+  });
+  logConfigs.onDefaultsChange(() => replicaManager.updateAllLogConfigs());
+  return { metadataCache, rules, configChanges, logConfigs, replicaManager };
+}
+
+/** A directory that fails takes its partitions along; without the last one, or the one with the journal, the broker stops. */
+export function followDirectoryFailures(
+  { loggers, logger, failed }: Assembly,
+  { logManager, later }: Disk,
+  { coordination, coordinationDirectory, brokerId }: Membership,
+  { replicaManager }: State,
+): void {
+  later.onDirectoryOffline = (directory) => {
+    replicaManager.takeDirectoryOffline(directory);
+    if (directory.path === coordinationDirectory || !logManager.directories.some(({ isOnline }) => isOnline)) {
+      loggers.root.fatal('The broker stops: the disk that it cannot do without has failed', { directory: directory.path });
+      failed.resolve(new Error(`The log directory ${directory.path} has failed`));
+      return;
+    }
+    announceLogDirectoryFailure(coordination, brokerId).catch((error: unknown) => {
+      logger.error('The controller could not be told of a failed log directory', { directory: directory.path, error });
+    });
+  };
+}
+
+// ---- 4. What the broker does ----
+
+export interface Services {
+  readonly localChannel: LocalChannel;
+  readonly controller: Controller;
+  readonly topicChanges: TopicChanges;
+  readonly producerIds: ProducerIds;
+  readonly groups: Groups;
+}
+
+/** The controller, which does not stand for election yet; administration and coordinators. */
+export function buildServices(
+  { config, world, loggers, stoppers }: Assembly,
+  membership: Membership,
+  { metadataCache, rules, configChanges, logConfigs, replicaManager }: State,
+): Services {
+  const { clock, timer, random, metrics } = world;
+  const { coordination, brokerId } = membership;
+  const localChannel = new LocalChannel(brokerId);
+  const controller = new Controller({
+    brokerId,
+    coordination,
+    channel: localChannel,
+    clock,
+    timer,
+    logger: loggers.root.child('controller'),
+    isUncleanElectionEnabled: (topic) => logConfigs.of(topic).uncleanLeaderElection,
+    isTopicDeletionEnabled: () => config.get('delete.topic.enable'),
+  });
+  const topicChanges = new TopicChanges({
+    coordination,
+    metadataCache,
+    configChanges,
+    rules,
+    defaults: topicDefaults(config, () => [...metadataCache.current.brokers()].length),
+    isActiveController: () => controller.isActive,
+    timer,
+    random,
+    logger: loggers.root.child('admin'),
+  });
+  const producerIds = new ProducerIds(() => controller.allocateProducerIds(brokerId, membership.epoch));
+  const groups = startGroups({
+    clock,
+    timer,
+    random,
+    logger: loggers.root.child('groups'),
+    config,
+    replicaManager,
+    metadataCache,
+    topicChanges,
+    configChanges,
+    metrics,
+  });
+  stoppers.push(() => groups.close());
+  return { localChannel, controller, topicChanges, producerIds, groups };
+}
+
+// ---- 5. Requests ----
+
+export interface RequestHandling {
+  readonly sockets: SocketServer;
+}
+
+/** From frames to answers: handlers, router, and the server of the sockets. */
+export function buildRequestHandling(
+  { config, world, loggers, stoppers }: Assembly,
+  { logManager }: Disk,
+  membership: Membership,
+  state: State,
+  services: Services,
+): RequestHandling {
+  const { clock, timer, random, network, fileSystem, metrics } = world;
+  const { replicaManager } = state;
+  const logger = loggers.root.child('requests');
+  const handlers = createHandlers({
+    brokerId: membership.brokerId,
+    brokerEpoch: () => membership.epoch,
+    config,
+    ...state,
+    coordination: membership.coordination,
+    fetchSessions: new FetchSessions({
+      slots: config.get('max.incremental.fetch.session.cache.slots'),
+      evictionMs: fetchSessionEvictionMs,
+      clock,
+      random,
+    }),
+    logManager,
+    ...services,
+    controller: () => services.controller,
+    loggers,
+    logger,
+    fileSystem,
+  });
+  services.localChannel.serve(handlers.forController);
+  const router = new RequestRouter({ handlers: [...handlers.forClients, ...handlers.forController], clock, logger, metrics });
+  const sockets = new SocketServer({
+    network,
+    clock,
+    timer,
+    logger: loggers.root.child('network'),
+    requests: router,
+    limits: () => socketServerLimits(config),
+    interBrokerListenerName: config.interBrokerListenerName,
+  });
+  stoppers.push(async () => {
+    // Who waits for something is answered with what there is, and what was begun in this turn is still written.
+    replicaManager.close();
+    await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
+    sockets.closeConnections();
+  });
+  return { sockets };
+}
+
+export interface OpenListeners {
+  readonly bound: readonly ListenerAddress[];
+  /** What clients and other brokers are told. */
+  readonly advertised: readonly BrokerEndpoint[];
+}
+
+/** Opens the listeners. Whoever connects before the broker is ready waits. */
+export async function openListeners({ config, stoppers }: Assembly, { sockets }: RequestHandling): Promise<OpenListeners> {
+  const bound: ListenerAddress[] = [];
+  stoppers.push(() => sockets.stopListening());
+  for (const listener of config.listeners) bound.push(await sockets.listen(listener));
+  return { bound, advertised: advertisedEndpoints(config, bound) };
+}
+
+// ---- 6. The broker's place in the cluster ----
+
+/** Registers the broker under the endpoints, and stands for election as the controller. */
+export async function takePlace(
+  { config, world, logger, stoppers }: Assembly,
+  membership: Membership,
+  { controller }: Services,
+  endpoints: readonly BrokerEndpoint[],
+): Promise<void> {
+  const { coordination, brokerId } = membership;
+  const broker = { id: brokerId, rack: config.get('broker.rack'), endpoints };
+  membership.epoch = await registerBroker(coordination, broker, { clock: world.clock, logger });
+  stoppers.push(() => controller.close());
+  await controller.start();
+}
+
+// ---- What the stages need ----
+
+/** After an unclean stop a person wants to know what was looked through, and whether anything was cut off. */
+function reportRecovery({ startReport }: LogManager, logger: Logger): void {
+  const { isClean, scannedSegments, scannedBytes, truncatedBytes } = startReport;
+  if (!isClean) logger.info('Recovered the logs after an unclean stop', { scannedSegments, scannedBytes, truncatedBytes });
+}
+
+function maintenanceIntervals(config: BrokerConfig): NonNullable<Parameters<typeof LogManager.open>[0]['intervals']> {
+  return {
+    highWatermarkCheckpointMs: config.get('replica.high.watermark.checkpoint.interval.ms'),
+    recoveryPointCheckpointMs: config.get('log.flush.offset.checkpoint.interval.ms'),
+    logStartOffsetCheckpointMs: config.get('log.flush.start.offset.checkpoint.interval.ms'),
+    flushCheckMs: config.get('log.flush.scheduler.interval.ms'),
+    retentionCheckMs: config.get('log.retention.check.interval.ms'),
+    firstRetentionCheckMs: config.get('log.initial.task.delay.ms'),
+    producerExpiryCheckMs: config.get('producer.id.expiration.check.interval.ms'),
+  };
+}
+
+/**
+ * Where the coordination tree is kept: where it was kept before, else in the first directory. Throws when it may lie in a directory
+ * that cannot be used now: to begin with an empty tree would be to forget every topic.
+ */
+function directoryOfJournal(logManager: LogManager, fileSystem: FileSystem): LogDirectory {
+  const online = logManager.directories.filter(({ isOnline }) => isOnline);
+  const holder = online.find(({ path }) => fileSystem.statSync(`${path}/${journalFileName}`) !== undefined);
+  if (holder !== undefined) return holder;
+  const [first] = online;
+  if (first === undefined) throw new Error('No log directory can be used');
+  const offline = logManager.directories.find(({ isOnline }) => !isOnline);
+  if (offline !== undefined && ownerOf(logManager) !== undefined) {
+    throw new Error(`The log directory ${offline.path} cannot be used, and the coordination journal may be there`);
+  }
+  return first;
+}
+
+/** Whom the first directory that says so belongs to. */
+function ownerOf(logManager: LogManager): ReturnType<LogDirectory['readOwner']> {
+  for (const directory of logManager.directories) {
+    const owner = directory.isOnline ? directory.readOwner() : undefined;
+    if (owner !== undefined) return owner;
+  }
+  return undefined;
+}
+
+/** What clients and brokers are told: this machine's name for every interface, and the port that was bound for port 0. */
+function advertisedEndpoints(config: BrokerConfig, bound: readonly ListenerAddress[]): BrokerEndpoint[] {
+  return config.advertisedListeners.map(({ name, securityProtocol, host, port }) => ({
+    listener: name,
+    securityProtocol,
+    host: host === '' ? hostname() : host,
+    port: port === 0 ? (bound.find((listener) => listener.name === name)?.port ?? 0) : port,
+  }));
+}
