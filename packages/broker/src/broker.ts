@@ -15,6 +15,7 @@ import {
   takePlace,
 } from './broker-stages.ts';
 import { PartLoggers } from './logging/part-loggers.ts';
+import { type ReplicaStatus, replicaStatuses } from './replication/replica-status.ts';
 
 export interface BrokerOptions {
   /** As in server.properties. */
@@ -36,6 +37,8 @@ export interface Broker {
   readonly bootstrap: string;
   /** Where a listener is bound; the first one where no name is given. */
   address(listener?: string): { readonly host: string; readonly port: number };
+  /** How the replicas on this broker stand now. */
+  replicas(): ReplicaStatus[];
   /** Settles with the reason when the broker cannot go on and wants to be closed. */
   readonly failed: Promise<Error>;
   /** Stops cleanly: the next start will not have to recover. */
@@ -98,6 +101,7 @@ async function build(options: BrokerOptions, assembly: Assembly, startedMs: numb
       if (found === undefined) throw new Error(`There is no listener ${listener}`);
       return { host: found.host, port: found.port };
     },
+    replicas: () => replicaStatuses(state.replicaManager.partitions()),
     failed: failed.promise,
     close() {
       closing ??= stop(assembly);
