@@ -34,7 +34,8 @@ const placesOfThisMachine = [dirname(root), homedir()]
 
 const architecture = `
 | \`low\` | Below. | — |
-| \`high\` | Above. | low |
+| \`high\` | Above. | low, side/part |
+| \`side\` | Beside. | — |
 | \`testing\` | Beside. | all |
 `;
 
@@ -54,6 +55,13 @@ const rules: readonly RuleCase[] = [
       {
         files: { 'packages/high/src/a.ts': `import type {\n  x,\n} from '@odradek/low/src/b.ts';` },
         says: /imports @odradek\/low\/src\/b\.ts past/,
+      },
+      {
+        files: {
+          'packages/high/src/a.ts': `import { x } from '@odradek/side';\nimport { y } from '@odradek/side/part';`,
+          'packages/side/package.json': '{ "exports": { "./part": "./src/part/index.ts" } }',
+        },
+        says: /imports side, which/,
       },
       {
         files: { 'tests/a.test.ts': `const x = await import('../packages/low/src/b.ts');` },

@@ -5,10 +5,10 @@ import type { SourceFile, SourceTree } from './source-tree.ts';
 
 export type Rule = (tree: SourceTree) => string[];
 
-/** The table of ARCHITECTURE.md: package → the packages that it may import. */
+/** The table of ARCHITECTURE.md: package → the packages, or parts of packages (`client/connection`), that it may import. */
 export function allowedImports(tree: SourceTree): Map<string, Set<string>> {
   const rows = (tree.texts.get('ARCHITECTURE.md') ?? '').matchAll(/^\| `([a-z]+)` \|[^|]*\|([^|]*)\|$/gm);
-  const table = new Map([...rows].map(([, name, allowed]) => [name!, new Set(allowed!.match(/[a-z]+/g))]));
+  const table = new Map([...rows].map(([, name, allowed]) => [name!, new Set(allowed!.match(/[a-z]+(?:\/[a-z]+)?/g))]));
   for (const allowed of table.values()) {
     if (allowed.has('all')) {
       for (const name of table.keys()) {
@@ -30,14 +30,22 @@ export const importsFollowTheTable: Rule = (tree) => {
       const leaves = target !== undefined && rootOf(target) !== rootOf(file.path) && !target.startsWith('tests/');
       return leaves && `reaches into ${target} past the package's index`;
     }
-    if (specifier !== `@odradek/${imported}`) {
+    const entry = specifier.slice('@odradek/'.length);
+    if (entry !== imported && !isExportedPart(tree, imported, entry.slice(imported.length + 1))) {
       return `imports ${specifier} past the package's index`;
     }
+    const allowed = file.packageName === undefined ? undefined : table.get(file.packageName);
     const isAllowed =
-      file.packageName === undefined || table.get(file.packageName)?.has(imported) || (file.isTest && forTests.has(imported));
+      file.packageName === undefined || allowed?.has(imported) || allowed?.has(entry) || (file.isTest && forTests.has(imported));
     return !isAllowed && `imports ${imported}, which ARCHITECTURE.md does not allow`;
   });
 };
+
+/** Whether a package offers the part under a name of its own. */
+function isExportedPart(tree: SourceTree, packageName: string, part: string): boolean {
+  const manifest = tree.texts.get(`packages/${packageName}/package.json`) ?? '{}';
+  return (JSON.parse(manifest) as { exports?: Record<string, unknown> }).exports?.[`./${part}`] !== undefined;
+}
 
 export const importsAreDependencies: Rule = (tree) =>
   eachImport(tree, (file, specifier, target) => {
