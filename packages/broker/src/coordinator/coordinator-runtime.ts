@@ -70,7 +70,11 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
   async read<T>(partition: number, operation: (shard: S) => T): Promise<T> {
     const loaded = this.#active(partition);
     const result = operation(loaded.shard);
-    await this.#settled(loaded);
+    try {
+      await this.#settled(loaded);
+    } catch (error) {
+      throw coordinatorError(error);
+    }
     return result;
   }
 

@@ -70,6 +70,8 @@ export class ClassicInConsumer {
       rackId: subscription.rackId ?? before.rackId,
       rebalanceTimeoutMs: rebalanceTimeoutOf(request),
       subscribedTopicNames: topicNames(subscription.topics),
+      // The protocol knows names only; a static member may have had an expression when it spoke the other one.
+      subscribedTopicRegex: '',
       clientId: context.clientId,
       clientHost: context.clientHost,
       classic: { sessionTimeoutMs: request.sessionTimeoutMs, protocols },

@@ -26,20 +26,22 @@ export class ConsumerGroup {
   groupEpoch = 1;
   /** Stands for all that assignments depend on in the topics that are subscribed; 0 without any. */
   metadataHash = 0;
-  assignmentEpoch = 0;
+  /** The first assignment gives nothing to nobody. */
+  assignmentEpoch = 1;
   /** When the target assignment was made; 0: the next may be made at once. */
   assignmentTimestampMs = 0;
   /** A record of an older Kafka, which described the topics, is still in the log. */
   hasPartitionMetadataRecord = false;
   /** The cluster's metadata with which the hash was compared last; any other object means: compare again. */
   checkedMetadata: unknown;
-  /** When all expressions were looked up last, and in which metadata; both are forgotten by a restart, which looks them up again. */
-  regexRefreshMs = 0;
-  regexMetadata: unknown;
+  /** Up to which version of the topics the expressions have been looked up; a restart forgets it, and looks them up again. */
+  regexTopicsVersion = -1;
   readonly targetAssignment = new Map<string, TopicPartitions>();
   readonly resolvedRegexes = new Map<string, ResolvedRegex>();
   readonly #members = new Map<string, ConsumerMember>();
   readonly #staticMembers = new Map<string, string>();
+  /** How many members subscribe to each expression. */
+  readonly #regexSubscribers = new Map<string, number>();
   /** Topic id → partition → epoch of the member that has it or has not given it up yet. */
   readonly #owners = new Map<string, Map<number, number>>();
   #classicMemberCount = 0;
@@ -76,11 +78,36 @@ export class ConsumerGroup {
     return this.#classicMemberCount;
   }
 
+  /** The expressions to which members subscribe, whether they have been looked up or not. */
+  get subscribedRegexes(): Iterable<string> {
+    return this.#regexSubscribers.keys();
+  }
+
+  get hasRegexes(): boolean {
+    return this.#regexSubscribers.size > 0;
+  }
+
+  regexSubscriberCount(regex: string): number {
+    return this.#regexSubscribers.get(regex) ?? 0;
+  }
+
+  get hasUnresolvedRegex(): boolean {
+    for (const regex of this.#regexSubscribers.keys()) if (!this.resolvedRegexes.has(regex)) return true;
+    return false;
+  }
+
+  /** When the expressions were looked up last: all of them at once. Long ago where none is known. */
+  get regexRefreshMs(): number {
+    const [resolved] = this.resolvedRegexes.values();
+    return resolved?.timestampMs ?? Number.NEGATIVE_INFINITY;
+  }
+
   update(member: ConsumerMember): void {
     const previous = this.#members.get(member.memberId);
     if (previous !== undefined) this.#release(previous);
     this.#members.set(member.memberId, member);
     if (member.classic !== null) this.#classicMemberCount += 1;
+    this.#countRegex(member.subscribedTopicRegex, 1);
     if (member.instanceId !== null) this.#staticMembers.set(member.instanceId, member.memberId);
     this.#setOwner(member.assignedPartitions, member.memberEpoch);
     this.#setOwner(member.partitionsPendingRevocation, member.memberEpoch);
@@ -139,8 +166,16 @@ export class ConsumerGroup {
 
   #release(member: ConsumerMember): void {
     if (member.classic !== null) this.#classicMemberCount -= 1;
+    this.#countRegex(member.subscribedTopicRegex, -1);
     this.#clearOwner(member.assignedPartitions, member.memberEpoch);
     this.#clearOwner(member.partitionsPendingRevocation, member.memberEpoch);
+  }
+
+  #countRegex(regex: string, change: 1 | -1): void {
+    if (regex === '') return;
+    const count = this.regexSubscriberCount(regex) + change;
+    if (count === 0) this.#regexSubscribers.delete(regex);
+    else this.#regexSubscribers.set(regex, count);
   }
 
   #setOwner(owned: OwnedPartitions, epoch: number): void {

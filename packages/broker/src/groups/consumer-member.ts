@@ -83,13 +83,14 @@ export function hasSameMetadata(a: ConsumerMember, b: ConsumerMember): boolean {
     a.clientId === b.clientId &&
     a.clientHost === b.clientHost &&
     a.serverAssignor === b.serverAssignor &&
-    hasSameSubscription(a, b) &&
+    a.subscribedTopicRegex === b.subscribedTopicRegex &&
+    hasSameTopicNames(a, b) &&
     hasSameClassicSide(a.classic, b.classic)
   );
 }
 
-export function hasSameSubscription(a: ConsumerMember, b: ConsumerMember): boolean {
-  return a.subscribedTopicRegex === b.subscribedTopicRegex && sameList(a.subscribedTopicNames, b.subscribedTopicNames);
+export function hasSameTopicNames(a: ConsumerMember, b: ConsumerMember): boolean {
+  return sameList(a.subscribedTopicNames, b.subscribedTopicNames);
 }
 
 export function hasSamePartitions(a: OwnedPartitions, b: OwnedPartitions): boolean {

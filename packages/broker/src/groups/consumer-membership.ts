@@ -23,9 +23,9 @@ import {
   type TopicPartitions,
   topicNames,
 } from './consumer-member.ts';
-import { nextEpoch, type ProgressParts, progress, refreshRegexes } from './consumer-progress.ts';
+import { forgetRegexes, nextEpoch, type ProgressParts, progress } from './consumer-progress.ts';
 import { currentAssignmentRecord, memberRecord, memberTombstones, targetEpochRecord, targetRecord } from './consumer-records.ts';
-import { checkRegex } from './consumer-subscriptions.ts';
+import type { ConsumerRegexes } from './consumer-regexes.ts';
 import { ConsumerTimers } from './consumer-timers.ts';
 import type { GroupConversion } from './group-conversion.ts';
 import type { GroupSettings } from './group-settings.ts';
@@ -46,6 +46,7 @@ export interface ConsumerMembershipParts {
   readonly metadata: () => MetadataSnapshot;
   readonly assignors: ReadonlyMap<string, Assignor>;
   readonly conversion: GroupConversion;
+  readonly regexes: ConsumerRegexes;
   /** A fresh uuid in Kafka's form of 22 characters. */
   readonly uuid: () => string;
   /** The consumer group of that name; undefined: none, or one of another type. */
@@ -105,7 +106,6 @@ export class ConsumerMembership {
     const memberId = request.memberId === '' ? this.#parts.uuid() : request.memberId;
     const reported = reportedPartitions(request);
     const before = this.#memberOf(group, memberId, request, reported, records);
-    if (request.subscribedTopicRegex !== null && request.subscribedTopicRegex !== '') checkRegex(request.subscribedTopicRegex);
     const updated: ConsumerMember = {
       ...before,
       instanceId: instanceId ?? before.instanceId,
@@ -120,6 +120,7 @@ export class ConsumerMembership {
       classic: null,
     };
     const after = progress(this.progressParts(groupId), group, before, updated, reported, records);
+    this.#parts.regexes.refreshIfDue(group, before, updated);
     if (after.state === 'unrevokedPartitions' && after !== updated) {
       this.timers.expectRevocation(groupId, memberId, after.memberEpoch, after.rebalanceTimeoutMs);
     } else if (after.state !== 'unrevokedPartitions') this.timers.revoked(groupId, memberId);
@@ -147,7 +148,6 @@ export class ConsumerMembership {
       nowMs: clock.wallTimeMs(),
       metadata: this.#parts.metadata(),
       assignmentIntervalMs: settings.consumerAssignmentIntervalMs(groupId),
-      regexRefreshIntervalMs: settings.regexRefreshIntervalMs,
       assignor: (name) => (assignors.get(name ?? '') ?? assignors.values().next().value) as Assignor,
     };
   }
@@ -244,8 +244,8 @@ export class ConsumerMembership {
     const members = new Map(group.members);
     for (const { memberId } of leaving) members.delete(memberId);
     const parts = this.progressParts(groupId);
-    const { regexes } = refreshRegexes(parts, group, members, records);
-    const groupEpoch = nextEpoch(parts, group, members, regexes, true, records);
+    forgetRegexes(group, members, records);
+    const groupEpoch = nextEpoch(parts, group, members, group.resolvedRegexes, true, records);
     // There is nothing to assign to nobody; the next member that joins need not wait.
     if (members.size === 0) records.push(targetEpochRecord(groupId, groupEpoch, 0));
     return { records, response };

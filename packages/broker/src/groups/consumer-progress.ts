@@ -10,7 +10,7 @@ import {
   type ConsumerMember,
   hasSameMetadata,
   hasSameProgress,
-  hasSameSubscription,
+  hasSameTopicNames,
   type TopicPartitions,
 } from './consumer-member.ts';
 import {
@@ -18,12 +18,11 @@ import {
   groupEpochRecord,
   memberRecord,
   partitionMetadataTombstone,
-  regexRecord,
   regexTombstone,
   targetEpochRecord,
   targetRecord,
 } from './consumer-records.ts';
-import { metadataHash, resolveRegex, subscribedTopicIds } from './consumer-subscriptions.ts';
+import { checkRegex, metadataHash, subscribedTopicIds } from './consumer-subscriptions.ts';
 import { reconcile } from './reconciliation.ts';
 import { assignTarget, hasSameTarget } from './target-assignment.ts';
 
@@ -32,14 +31,10 @@ export interface ProgressParts {
   readonly metadata: MetadataSnapshot;
   /** `consumer.assignment.interval.ms` of the group: so much time is between two target assignments. */
   readonly assignmentIntervalMs: number;
-  /** `group.consumer.regex.refresh.interval.ms`. */
-  readonly regexRefreshIntervalMs: number;
   /** The assignor of that name, or the default. */
   readonly assignor: (name: string | null) => Assignor;
 }
 
-/** Topics come and go; expressions are not looked up more often than this, as in Kafka. */
-const leastRegexRefreshMs = 10_000;
 const nothing: TopicPartitions = new Map();
 
 /** Adds the records and returns the member as it is when they are applied. `before` is the member as it is known. */
@@ -54,9 +49,10 @@ export function progress(
   const { groupId } = group;
   const { metadata } = parts;
   if (!hasSameMetadata(before, updated)) records.push(memberRecord(groupId, updated));
-  const hasSubscriptionChanged = !hasSameSubscription(before, updated);
+  const haveNamesChanged = !hasSameTopicNames(before, updated);
+  const regexChange = changeRegex(group, before, updated, records);
   const members = membersAfter(group.members, updated);
-  const { regexes, hasChanged: haveRegexesChanged } = refreshRegexes(parts, group, members, records);
+  const regexes = group.resolvedRegexes;
   const hasAssignorChanged =
     before.serverAssignor !== updated.serverAssignor && group.preferredAssignor() !== group.preferredAssignor(updated);
   const groupEpoch = nextEpoch(
@@ -64,7 +60,7 @@ export function progress(
     group,
     members,
     regexes,
-    hasSubscriptionChanged || haveRegexesChanged || hasAssignorChanged,
+    haveNamesChanged || regexChange === 'resolved' || hasAssignorChanged,
     records,
   );
 
@@ -83,7 +79,7 @@ export function progress(
     targetEpoch,
     target,
     subscribedTopicIds: subscribedTopicIds(updated, regexes, metadata),
-    hasSubscriptionChanged,
+    hasSubscriptionChanged: haveNamesChanged || regexChange !== 'none',
     isOwned: (topicId, partition) => group.isOwned(topicId, partition),
     reported,
   });
@@ -118,41 +114,32 @@ export function nextEpoch(
   return groupEpoch;
 }
 
-/** Looks up expressions that are new, and all of them from time to time; forgets those to which nobody subscribes any more. */
-export function refreshRegexes(
-  { nowMs, metadata, regexRefreshIntervalMs }: Pick<ProgressParts, 'nowMs' | 'metadata' | 'regexRefreshIntervalMs'>,
+/**
+ * What follows when the member subscribes to another expression than before. One that nobody had matches nothing until it has been
+ * looked up, after the answer. Throws INVALID_REGULAR_EXPRESSION.
+ */
+function changeRegex(
   group: ConsumerGroup,
+  before: ConsumerMember,
+  updated: ConsumerMember,
+  records: CoordinatorRecord[],
+): 'none' | 'unresolved' | 'resolved' {
+  const { subscribedTopicRegex: old } = before;
+  const { subscribedTopicRegex: regex } = updated;
+  if (regex === old) return 'none';
+  if (old !== '' && group.regexSubscriberCount(old) === 1) records.push(regexTombstone(group.groupId, old));
+  if (regex === '') return 'resolved';
+  if (group.regexSubscriberCount(regex) === 0) checkRegex(regex);
+  return group.resolvedRegexes.has(regex) ? 'resolved' : 'unresolved';
+}
+
+/** Forgets the expressions to which none of these members, those that stay, subscribes. */
+export function forgetRegexes(
+  { groupId, resolvedRegexes }: ConsumerGroup,
   members: ReadonlyMap<string, ConsumerMember>,
   records: CoordinatorRecord[],
-): { readonly regexes: ReadonlyMap<string, ResolvedRegex>; readonly hasChanged: boolean } {
-  const { resolvedRegexes, groupId } = group;
-  const wanted = new Set<string>();
-  for (const { subscribedTopicRegex } of members.values()) if (subscribedTopicRegex !== '') wanted.add(subscribedTopicRegex);
-  if (wanted.size === 0 && resolvedRegexes.size === 0) return { regexes: resolvedRegexes, hasChanged: false };
-  const sinceMs = nowMs - group.regexRefreshMs;
-  const isDue =
-    sinceMs >= regexRefreshIntervalMs || (sinceMs >= leastRegexRefreshMs && group.regexMetadata !== metadata && wanted.size > 0);
-  const regexes = new Map<string, ResolvedRegex>();
-  let hasChanged = false;
-  for (const regex of wanted) {
-    const known = resolvedRegexes.get(regex);
-    if (known !== undefined && !isDue) {
-      regexes.set(regex, known);
-      continue;
-    }
-    const topics = resolveRegex(regex, metadata);
-    const isSame =
-      known !== undefined && topics.size === known.topics.size && [...topics].every((topic) => known.topics.has(topic));
-    const resolved = isSame ? known : { topics, version: 0, timestampMs: nowMs };
-    regexes.set(regex, resolved);
-    if (isSame) continue;
-    records.push(regexRecord(groupId, regex, resolved));
-    hasChanged = true;
-  }
-  if (isDue) {
-    group.regexRefreshMs = nowMs;
-    group.regexMetadata = metadata;
-  }
+): void {
+  if (resolvedRegexes.size === 0) return;
+  const wanted = new Set(Array.from(members.values(), ({ subscribedTopicRegex }) => subscribedTopicRegex));
   for (const regex of resolvedRegexes.keys()) if (!wanted.has(regex)) records.push(regexTombstone(groupId, regex));
-  return { regexes, hasChanged };
 }

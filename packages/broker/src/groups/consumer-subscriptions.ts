@@ -18,18 +18,6 @@ export function checkRegex(regex: string): void {
   }
 }
 
-/** The topics that an expression matches as a whole. One that cannot be read, from an older log perhaps, matches none. */
-export function resolveRegex(regex: string, metadata: MetadataSnapshot): ReadonlySet<string> {
-  const topics = new Set<string>();
-  try {
-    const pattern = compileTopicPattern(regex);
-    for (const { name } of metadata.topics()) if (pattern.matches(name)) topics.add(name);
-  } catch (error) {
-    if (!(error instanceof InvalidPatternError)) throw error;
-  }
-  return topics;
-}
-
 /** The topics that the member subscribes to in either way, whether they exist or not. */
 export function subscribedTopics(member: ConsumerMember, regexes: ReadonlyMap<string, ResolvedRegex>): ReadonlySet<string> {
   const topics = new Set(member.subscribedTopicNames);

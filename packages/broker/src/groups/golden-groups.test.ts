@@ -132,6 +132,7 @@ function newShard(world: ReturnType<typeof createSystemWorld>): GroupShard {
     logger: world.logger,
     settings: {} as GroupSettings,
     metadata: () => cache.current,
+    topicsVersion: () => 0,
     assignors: new Map(),
     uuid: () => '',
     shortUuid: () => '',

@@ -102,8 +102,10 @@ export class GroupConversion {
   #consumerGroupOf(group: ClassicGroup): ConsumerGroup {
     const metadata = this.#parts.metadata();
     const upgraded = new ConsumerGroup(group.groupId);
-    upgraded.groupEpoch = group.generationId;
-    upgraded.assignmentEpoch = group.generationId;
+    // Before its first generation a classic group is in 0, which to members of the consumer protocol means to join.
+    const epoch = Math.max(group.generationId, 1);
+    upgraded.groupEpoch = epoch;
+    upgraded.assignmentEpoch = epoch;
     try {
       for (const member of group.members.values()) {
         const subscription = readSubscription(member.metadata(group.protocolName ?? member.protocols[0]?.name ?? ''));
@@ -111,15 +113,15 @@ export class GroupConversion {
         upgraded.targetAssignment.set(member.memberId, target);
         upgraded.update({
           ...newConsumerMember(member.memberId),
-          memberEpoch: group.generationId,
-          previousMemberEpoch: group.generationId,
+          memberEpoch: epoch,
+          previousMemberEpoch: epoch,
           instanceId: member.groupInstanceId,
           rackId: subscription.rackId,
           rebalanceTimeoutMs: member.rebalanceTimeoutMs,
           clientId: member.clientId,
           clientHost: member.clientHost,
           subscribedTopicNames: topicNames(subscription.topics),
-          assignedPartitions: owned(target, group.generationId),
+          assignedPartitions: owned(target, epoch),
           classic: { sessionTimeoutMs: member.sessionTimeoutMs, protocols: member.protocols },
         });
       }

@@ -51,6 +51,7 @@ export class GroupCoordinator {
   readonly #parts: GroupCoordinatorParts;
   readonly #runtime: CoordinatorRuntime<GroupShard>;
   #expiryTask: TimerTask | undefined;
+  #topicsVersion = 0;
 
   constructor(parts: GroupCoordinatorParts) {
     this.#parts = parts;
@@ -60,7 +61,7 @@ export class GroupCoordinator {
       timer: parts.timer,
       logger: parts.logger,
       writeTimeoutMs: () => parts.settings.commitTimeoutMs,
-      createShard: (_partition, timer) => new GroupShard({ ...parts, timer, assignors }),
+      createShard: (_partition, timer) => new GroupShard({ ...parts, timer, assignors, topicsVersion: () => this.#topicsVersion }),
     });
   }
 
@@ -146,6 +147,11 @@ export class GroupCoordinator {
   ): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
     this.#checkGroupId(groupId);
     return this.#runtime.write(this.partitionOf(groupId), ({ offsetOperations }) => offsetOperations.delete(groupId, topics));
+  }
+
+  /** There are new topics, which expressions may match. */
+  topicsCreated(): void {
+    this.#topicsVersion += 1;
   }
 
   async topicsDeleted(topics: ReadonlySet<string>): Promise<void> {

@@ -25,12 +25,12 @@ import {
   zeroUuid,
 } from '@odradek/protocol';
 import { type GoldenScenario, promisesSettled, SimulatedWorld } from '@odradek/testing';
+import { PartitionsInMemory } from '../coordinator/partitions-in-memory.fixture.ts';
 import { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { JoinAnswer, SyncAnswer } from './classic-member.ts';
 import { GroupCoordinator } from './group-coordinator.ts';
 import { printGroupRecord, printTopics } from './group-record-text.fixture.ts';
 import type { GroupSettings } from './group-settings.ts';
-import { PartitionsInMemory } from './partitions-in-memory.fixture.ts';
 
 interface Client {
   memberId: string;
@@ -244,6 +244,7 @@ export class GroupScenario implements GoldenScenario {
       ungroupedPartitionStates: [],
       liveBrokers: [{ id: 0, rack: null, endpoints: [] }],
     });
+    if (before === 0) this.#coordinator.topicsCreated();
   }
 
   #consumerHeartbeat(name: string, options: Options): void {

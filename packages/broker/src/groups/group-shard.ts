@@ -36,6 +36,7 @@ import {
   isConsumerRecord,
   replayConsumerRecord,
 } from './consumer-records.ts';
+import { ConsumerRegexes } from './consumer-regexes.ts';
 import { type Group, GroupConversion } from './group-conversion.ts';
 import { GroupOffsetOperations, unknownGroup } from './group-offset-operations.ts';
 import { GroupOffsets } from './group-offsets.ts';
@@ -54,6 +55,8 @@ export interface GroupShardParts {
   readonly logger: Logger;
   readonly settings: GroupSettings;
   readonly metadata: () => MetadataSnapshot;
+  /** Grows whenever there are new topics. */
+  readonly topicsVersion: () => number;
   readonly assignors: ReadonlyMap<string, Assignor>;
   /** A fresh uuid in its usual form, and in Kafka's. */
   readonly uuid: () => string;
@@ -83,6 +86,7 @@ export class GroupShard implements CoordinatorShard {
       group: (groupId) => classicOf(group(groupId)),
     });
     this.#classic = new ClassicMembership({ rebalance: this.#rebalance, nowMs, maxSize: () => settings.maxSize, uuid: parts.uuid });
+    const consumerGroup = (groupId: string): ConsumerGroup | undefined => consumerOf(group(groupId));
     const conversion = new GroupConversion({ clock, timer, logger, settings, metadata, group, rebalance: this.#rebalance });
     this.#consumer = new ConsumerMembership({
       clock,
@@ -92,8 +96,9 @@ export class GroupShard implements CoordinatorShard {
       metadata,
       assignors: parts.assignors,
       conversion,
+      regexes: new ConsumerRegexes({ ...parts, group: consumerGroup }),
       uuid: parts.shortUuid,
-      group: (groupId) => consumerOf(group(groupId)),
+      group: consumerGroup,
     });
     this.#classicInConsumer = new ClassicInConsumer({
       membership: this.#consumer,

@@ -76,10 +76,15 @@ export function startGroups(parts: GroupsParts): Groups {
   };
   const stop = metadataCache.onUpdate((current, previous, touched) => {
     const gone = new Set<string>();
+    let hasNew = false;
     for (const name of touched) {
       const before = previous.topic(name);
-      if (before !== undefined && current.topic(name)?.id !== before.id) gone.add(name);
+      const after = current.topic(name);
+      if (before?.id === after?.id) continue;
+      if (before !== undefined) gone.add(name);
+      if (after !== undefined) hasNew = true;
     }
+    if (hasNew) coordinator.topicsCreated();
     if (gone.size > 0) void coordinator.topicsDeleted(gone);
   });
   const lag = new GroupLag({ clock, replicaManager, shards: () => coordinator.shards() });

@@ -85,4 +85,10 @@ test('an expression that makes other engines go back and forth for ever takes no
 test('an expression that unfolds into too many states is refused', () => {
   assert.throws(() => compileTopicPattern('((a{1000}){1000}){1000}'), InvalidPatternError);
   assert.throws(() => compileTopicPattern('('.repeat(10_000)), InvalidPatternError);
+  assert.throws(() => compileTopicPattern('a*'.repeat(10_000)), InvalidPatternError);
+});
+
+test('a thousand times a thousand times nothing takes no time', () => {
+  assert.throws(() => compileTopicPattern('((((){1000}){1000}){1000}){1000}'), InvalidPatternError);
+  assert.equal(compileTopicPattern('(){1000}a').matches('a'), true);
 });

@@ -15,7 +15,11 @@ const alphabet = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 const maxRepeat = 1000;
 /** Repetitions of repetitions multiply; beyond this an expression is refused. */
 const maxStates = 2_000;
+/** Repetitions of nothing make no states, and take their time all the same. */
+const maxEmitted = 10 * maxStates;
 const maxDepth = 200;
+/** Longer than any expression that says something about topic names, which have 249 characters at most. */
+const maxLength = 10_000;
 
 export class InvalidPatternError extends Error {}
 
@@ -42,15 +46,24 @@ type State =
 
 /** Throws InvalidPatternError for what RE2 does not take. */
 export function compileTopicPattern(source: string): TopicPattern {
+  if (source.length > maxLength) throw new InvalidPatternError('expression too large');
   const node = new Parser(source).parse();
-  const states: State[] = [{ kind: 'accept' }];
-  const start = emit(node, 0, states);
-  return { matches: (topic) => run(states, start, topic) };
+  const program: Program = { states: [{ kind: 'accept' }], emitted: 0 };
+  const automaton = new Automaton(program.states, emit(node, 0, program));
+  return { matches: (topic) => automaton.accepts(topic) };
+}
+
+interface Program {
+  readonly states: State[];
+  /** How many nodes have been turned into states. */
+  emitted: number;
 }
 
 /** Adds the states of the node, which go on to `next`, and returns where they begin. */
-function emit(node: Node, next: number, states: State[]): number {
-  if (states.length > maxStates) throw new InvalidPatternError('expression too large');
+function emit(node: Node, next: number, program: Program): number {
+  const { states } = program;
+  program.emitted += 1;
+  if (states.length > maxStates || program.emitted > maxEmitted) throw new InvalidPatternError('expression too large');
   switch (node.kind) {
     case 'empty':
       return next;
@@ -59,55 +72,76 @@ function emit(node: Node, next: number, states: State[]): number {
     case 'assert':
       return states.push({ kind: 'assert', assertion: node.assertion, next }) - 1;
     case 'sequence':
-      return node.nodes.reduceRight((after, part) => emit(part, after, states), next);
+      return node.nodes.reduceRight((after, part) => emit(part, after, program), next);
     case 'choice':
       return node.nodes
-        .map((part) => emit(part, next, states))
+        .map((part) => emit(part, next, program))
         .reduce((other, start) => states.push({ kind: 'split', next: start, other }) - 1);
     case 'repeat': {
       let start = next;
       if (node.max === Number.POSITIVE_INFINITY) {
         const loop: State = { kind: 'split', next, other: next };
         start = states.push(loop) - 1;
-        loop.next = emit(node.node, start, states);
+        loop.next = emit(node.node, start, program);
       } else {
         for (let count = node.min; count < node.max; count++) {
-          start = states.push({ kind: 'split', next: emit(node.node, start, states), other: next }) - 1;
+          start = states.push({ kind: 'split', next: emit(node.node, start, program), other: next }) - 1;
         }
       }
-      for (let count = 0; count < node.min; count++) start = emit(node.node, start, states);
+      for (let count = 0; count < node.min; count++) start = emit(node.node, start, program);
       return start;
     }
   }
 }
 
-/** All states in which the automaton can be, character by character. */
-function run(states: readonly State[], start: number, topic: string): boolean {
-  let current = closure(states, [start], topic, 0);
-  for (let position = 0; position < topic.length && current.length > 0; position++) {
-    const character = topic.charAt(position);
-    const reached: number[] = [];
-    for (const index of current) {
-      const state = states[index];
-      if (state?.kind === 'set' && state.set.has(character)) reached.push(state.next);
-    }
-    current = closure(states, reached, topic, position + 1);
-  }
-  return current.some((index) => states[index]?.kind === 'accept');
-}
+/** Keeps all states in which it can be, character by character; for one character it comes to each state once at most. */
+class Automaton {
+  readonly #states: readonly State[];
+  readonly #start: number;
+  /** In which step each state was come to last. */
+  readonly #cameIn: Uint32Array;
+  #step = 0;
+  #current: number[] = [];
+  #next: number[] = [];
 
-/** Where one gets without taking a character. */
-function closure(states: readonly State[], from: readonly number[], topic: string, position: number): number[] {
-  const seen = new Set<number>();
-  const waiting = [...from];
-  for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
-    if (seen.has(index)) continue;
-    seen.add(index);
-    const state = states[index];
-    if (state?.kind === 'split') waiting.push(state.next, state.other);
-    else if (state?.kind === 'assert' && holds(state.assertion, topic, position)) waiting.push(state.next);
+  constructor(states: readonly State[], start: number) {
+    this.#states = states;
+    this.#start = start;
+    this.#cameIn = new Uint32Array(states.length);
   }
-  return [...seen];
+
+  accepts(topic: string): boolean {
+    this.#begin();
+    this.#comeTo(this.#start, topic, 0);
+    for (let position = 0; position < topic.length && this.#next.length > 0; position++) {
+      const character = topic.charAt(position);
+      this.#begin();
+      for (const index of this.#current) {
+        const state = this.#states[index];
+        if (state?.kind === 'set' && state.set.has(character)) this.#comeTo(state.next, topic, position + 1);
+      }
+    }
+    return this.#next.some((index) => this.#states[index]?.kind === 'accept');
+  }
+
+  #begin(): void {
+    [this.#current, this.#next] = [this.#next, this.#current];
+    this.#next.length = 0;
+    this.#step += 1;
+  }
+
+  /** Adds the state, and those to which one gets from it without taking a character. */
+  #comeTo(from: number, topic: string, position: number): void {
+    const waiting = [from];
+    for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+      if (this.#cameIn[index] === this.#step) continue;
+      this.#cameIn[index] = this.#step;
+      this.#next.push(index);
+      const state = this.#states[index];
+      if (state?.kind === 'split') waiting.push(state.next, state.other);
+      else if (state?.kind === 'assert' && holds(state.assertion, topic, position)) waiting.push(state.next);
+    }
+  }
 }
 
 function holds(assertion: Assertion, topic: string, position: number): boolean {

@@ -1,8 +1,9 @@
-// Partitions of `__consumer_offsets` in memory, for tests: appends can be refused, lost, or left uncommitted for a while.
+// A partition of an internal topic in memory, for tests: appends can be refused, lost, or left uncommitted for a while, and the log
+// can be cut off, as by another leader.
 
 import type { ProtocolError } from '@odradek/protocol';
-import type { AppendedRecords, CoordinatorPartitions, CoordinatorReplay, Replayed } from '../coordinator/coordinator-partitions.ts';
-import type { CoordinatorRecord } from '../coordinator/coordinator-shard.ts';
+import type { AppendedRecords, CoordinatorPartitions, CoordinatorReplay, Replayed } from './coordinator-partitions.ts';
+import type { CoordinatorRecord } from './coordinator-shard.ts';
 
 type Entry =
   | { readonly record: CoordinatorRecord; readonly producerId: number }
@@ -50,6 +51,15 @@ export class PartitionsInMemory implements CoordinatorPartitions {
 
   appendMarker(producerId: number, isCommitted: boolean): void {
     this.#log.push({ producerId, isCommitted });
+  }
+
+  /** Another leader never had what was not committed here. */
+  truncateTo(endOffset: number): void {
+    this.#log.length = endOffset;
+  }
+
+  get endOffset(): number {
+    return this.#log.length;
   }
 
   /** Everything that was held is committed, or its fate will never be known. */
