@@ -327,7 +327,9 @@ export function describeCoordination(name: string, open: () => Promise<Coordinat
         await two.set('/a', null);
         await two.sync('/a');
         await assertFails(one.get('/a'), 'SessionExpired');
-        assert.deepEqual(states, ['expired']);
+        // A store that is reached over a network is lost before it is reached again.
+        assert.deepEqual(states.slice(states.indexOf('expired')), ['expired']);
+        assert.ok(!states.includes('connected'));
       });
 
       it('can elect one of themselves by an ephemeral node', async () => {

@@ -14,6 +14,14 @@ export type CoordinationErrorCode =
   | 'NoChildrenForEphemerals'
   | 'BadArguments'
   | 'NoAuth'
+  /** The server does not believe who we say that we are. */
+  | 'AuthFailed'
+  | 'InvalidAcl'
+  | 'QuotaExceeded'
+  /** The request, or the answer, has more bytes than a server, or we, take. */
+  | 'TooLarge'
+  /** Something else; the detail says what. */
+  | 'SystemError'
   /** The session is over; so are its ephemeral nodes and watches. */
   | 'SessionExpired'
   /** The operation may have taken effect or not. */
@@ -94,14 +102,19 @@ export type Operation =
   | { readonly type: 'delete'; readonly path: string; readonly version: number }
   | { readonly type: 'check'; readonly path: string; readonly version: number };
 
+/** Of a multi. It does not tell the stat of a node that it creates, because ZooKeeper does not; a `set` behind the `create` does. */
 export type OperationResult =
-  | { readonly type: 'create'; readonly path: string; readonly stat: NodeStat }
+  | { readonly type: 'create'; readonly path: string }
   | { readonly type: 'set'; readonly stat: NodeStat }
   | { readonly type: 'delete' }
   | { readonly type: 'check' };
 
-/** `disconnected` may become `connected` again; `expired` and `closed` are final. */
-export type SessionState = 'connected' | 'disconnected' | 'expired' | 'closed';
+/**
+ * `disconnected`: the store cannot be reached; the session goes on. `lapsed`: it could not be reached for so long that the session may be
+ * over without our knowing, and others may have been told that our ephemeral nodes are gone. Both may become `connected` again, or
+ * `expired`. `expired` and `closed` are final.
+ */
+export type SessionState = 'connected' | 'disconnected' | 'lapsed' | 'expired' | 'closed';
 
 export interface Coordination {
   readonly sessionId: bigint;

@@ -20,3 +20,9 @@ export * from './coordination-tree.ts';
 export { EmbeddedStore, type EmbeddedStoreParts, journalFileName } from './embedded/embedded-store.ts';
 export { CorruptJournalError } from './embedded/write-ahead-file.ts';
 export { InvalidNodeError } from './node-json.ts';
+export { parseConnectString } from './zookeeper/connect-string.ts';
+export type { ZooKeeperAuth } from './zookeeper/ensemble-link.ts';
+// For servers in tests that speak ZooKeeper's protocol.
+export { JuteReader, JuteWriter } from './zookeeper/jute.ts';
+export { opcodes } from './zookeeper/requests.ts';
+export { ZooKeeperStore, type ZooKeeperStoreParts } from './zookeeper/zookeeper-store.ts';

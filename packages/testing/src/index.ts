@@ -16,6 +16,14 @@ export {
   type Tool,
 } from './foreign/machine-tools.ts';
 export { type CommandOptions, type CommandResult, runCommand } from './foreign/run-command.ts';
+export {
+  startZooKeeper,
+  ZooKeeperEnsemble,
+  type ZooKeeperOptions,
+  type ZooKeeperRole,
+  ZooKeeperServer,
+  zooKeeperJars,
+} from './foreign/zookeeper-ensemble.ts';
 export { type GoldenScenario, testGoldenScripts } from './golden-script.ts';
 export { InProcessBroker, type InProcessBrokerOptions } from './in-process-broker.ts';
 export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';
@@ -31,4 +39,5 @@ export {
 export { type NetworkFaults, SimulatedNetwork } from './simulated-network.ts';
 export { promisesSettled, SimulatedClock, SimulatedTimer } from './simulated-time.ts';
 export { type SimulatedMachine, SimulatedWorld, type SimulatedWorldOptions } from './simulated-world.ts';
+export { SimulatedZooKeeper } from './simulated-zookeeper.ts';
 export { type UntilOptions, until } from './until.ts';

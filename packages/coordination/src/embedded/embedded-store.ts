@@ -8,13 +8,15 @@ import {
   type CoordinationErrorCode,
   type CoordinationStore,
   isCoordinationError,
+  type NodeStat,
   type Operation,
   type OperationResult,
 } from '../coordination.ts';
+import { checkPath } from '../node-path.ts';
 import { EmbeddedSession } from './embedded-session.ts';
 import { GroupCommit } from './group-commit.ts';
 import { encodeSnapshot, encodeTransaction, JournalReplay, transactionsHeader } from './journal-records.ts';
-import { type Change, checkPath, statOf, type Tree } from './tree.ts';
+import { type Change, statOf, type Tree } from './tree.ts';
 import { Watches } from './watches.ts';
 import { JournalWriteError, WriteAheadFile } from './write-ahead-file.ts';
 
@@ -28,6 +30,9 @@ export interface EmbeddedStoreParts {
   /** The journal is written anew, as a snapshot, when it is longer than this and than twice the last snapshot. Default 4 MiB. */
   readonly compactAboveBytes?: number;
 }
+
+/** What one operation gave; of a create also the stat, which a session tells when it was not a multi. */
+export type AppliedOperation = OperationResult | { readonly type: 'create'; readonly path: string; readonly stat: NodeStat };
 
 export const journalFileName = 'coordination.journal';
 
@@ -72,6 +77,11 @@ export class EmbeddedStore implements CoordinationStore {
     return store;
   }
 
+  /** Id of the last transaction. */
+  get zxid(): number {
+    return this.#zxid;
+  }
+
   async openSession(): Promise<Coordination> {
     // Unique across restarts, because each start that finds ephemeral nodes writes a transaction.
     this.#lastSessionId = this.#lastSessionId >= BigInt(this.#zxid) ? this.#lastSessionId + 1n : BigInt(this.#zxid) + 1n;
@@ -93,9 +103,9 @@ export class EmbeddedStore implements CoordinationStore {
   }
 
   /** For sessions: the operations take effect together or not at all, at once; the promise settles when that is durable. */
-  write(session: EmbeddedSession, operations: readonly Operation[]): Promise<readonly OperationResult[]> {
+  write(session: EmbeddedSession, operations: readonly Operation[]): Promise<readonly AppliedOperation[]> {
     return new Promise((resolve, reject) => {
-      let results: OperationResult[];
+      let results: AppliedOperation[];
       try {
         this.#ensureUsable(session, operations[0]?.path ?? '/');
         results = this.#apply(session, operations);
@@ -168,11 +178,11 @@ export class EmbeddedStore implements CoordinationStore {
     if (this.#brokenBy !== undefined) throw connectionLoss(path, this.#brokenBy);
   }
 
-  #apply(session: EmbeddedSession, operations: readonly Operation[]): OperationResult[] {
+  #apply(session: EmbeddedSession, operations: readonly Operation[]): AppliedOperation[] {
     const stamp = { zxid: this.#zxid + 1, timeMs: this.#clock.wallTimeMs() };
     const undos: (() => void)[] = [];
     const changes: Change[] = [];
-    const results: OperationResult[] = [];
+    const results: AppliedOperation[] = [];
     try {
       for (const operation of operations) {
         const change = this.#changeOf(session, operation);
@@ -227,7 +237,7 @@ export class EmbeddedStore implements CoordinationStore {
     return String(this.#tree.find(parentPath)?.createdChildren ?? 0).padStart(10, '0');
   }
 
-  #resultOf(operation: Operation, change: Change | undefined): OperationResult {
+  #resultOf(operation: Operation, change: Change | undefined): AppliedOperation {
     switch (operation.type) {
       case 'create': {
         const path = change?.path ?? operation.path;

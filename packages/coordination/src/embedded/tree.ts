@@ -2,6 +2,7 @@
 // either throws a CoordinationError and has done nothing, or is done and returns how to undo it.
 
 import { CoordinationError, type NodeData, type NodeStat } from '../coordination.ts';
+import { splitPath } from '../node-path.ts';
 
 /** What the journal holds. Everything else about a node follows from these, the transaction's id and its time. */
 export type Change =
@@ -179,17 +180,4 @@ export function statOf(node: TreeNode): NodeStat {
     dataSize: node.data?.length ?? 0,
     numChildren,
   };
-}
-
-export function splitPath(path: string): { readonly parentPath: string; readonly name: string } {
-  const slash = path.lastIndexOf('/');
-  return { parentPath: slash <= 0 ? '/' : path.slice(0, slash), name: path.slice(slash + 1) };
-}
-
-/** Throws BadArguments for what ZooKeeper would not take as a path. */
-export function checkPath(path: string): void {
-  // Asked for every operation, so without cutting the path up.
-  const isValid =
-    path === '/' || (path.startsWith('/') && !path.endsWith('/') && !path.includes('//') && !/\0|\/\.{1,2}(\/|$)/.test(path));
-  if (!isValid) throw new CoordinationError('BadArguments', path, { detail: 'that is not a path' });
 }

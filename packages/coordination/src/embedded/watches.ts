@@ -1,7 +1,8 @@
 // Who waits for what: one-shot watches on nodes, by kind and path. A data watch and an exists watch are the same once they are set.
 
 import type { WatchEvent, Watcher } from '../coordination.ts';
-import { type Change, splitPath } from './tree.ts';
+import { splitPath } from '../node-path.ts';
+import type { Change } from './tree.ts';
 
 export type WatchKind = 'data' | 'children';
 

@@ -1,0 +1,388 @@
+// A session's link to the ensemble: a connection to one of the servers, and when that breaks, to another one, with the same session.
+//
+//   connecting ──> connected <──> disconnected ──> lapsed ──> expired      expired and closed are final;
+//                      ^                             │                     closed is reached from everywhere
+//                      └─────────────────────────────┘
+//
+// The servers alone decide whether a session is over. But they may have decided so without being able to tell us, once the session's
+// timeout has passed since we sent the last message that they answered: then the session is lapsed. See docs/decisions/0010.
+//
+// Silence: a ping goes out after a third of the timeout, after two thirds without a byte from the server the connection is given up,
+// and the last third is for finding another server.
+
+import type { Clock, Logger, Network, Random, Timer, TimerTask } from '@odradek/runtime';
+import { CoordinationError, isCoordinationError, type SessionState } from '../coordination.ts';
+import { CallQueue } from './call-queue.ts';
+import { type ServerAddress, ServerRing } from './connect-string.ts';
+import { type Call, ZooKeeperConnection } from './connection.ts';
+import { InvalidAnswerError } from './jute.ts';
+import {
+  closeRequest,
+  type Notification,
+  type StandingWatches,
+  sessionExpiredError,
+  sessionMovedError,
+  setWatchesRequest,
+  xids,
+} from './requests.ts';
+
+/** A name that every connection proves before anything else: scheme `digest` with `user:password`, for one. */
+export interface ZooKeeperAuth {
+  readonly scheme: string;
+  readonly auth: string | Uint8Array;
+}
+
+export interface EnsembleLinkParts {
+  readonly network: Network;
+  readonly timer: Timer;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly servers: readonly ServerAddress[];
+  /** Asked for; the ensemble has bounds of its own. */
+  readonly sessionTimeoutMs: number;
+  /** How long the first connection may take to come about. */
+  readonly connectionTimeoutMs: number;
+  readonly maxInFlightRequests: number;
+  readonly maxAnswerBytes: number;
+  readonly auth: readonly ZooKeeperAuth[];
+}
+
+export interface LinkListener {
+  changed(state: SessionState): void;
+  notified(notification: Notification): void;
+  /** The watches to set again on a new connection. */
+  standingWatches(): readonly StandingWatches[];
+}
+
+/** Between two rounds of all servers: doubled from round to round, and spread by chance, so that clients do not come all at once. */
+const firstBackOffMs = 100;
+const longestBackOffMs = 1000;
+
+/** However long the session: a dead server shall be noticed by those who wait for an answer. ZooKeeper's own client has the same. */
+const longestPingIntervalMs = 10_000;
+
+export class EnsembleLink {
+  readonly #parts: EnsembleLinkParts;
+  readonly #listener: LinkListener;
+  readonly #ring: ServerRing;
+  readonly #waiting = new CallQueue();
+  #state: SessionState | 'connecting' = 'connecting';
+  #isClosing = false;
+  #sessionId = 0n;
+  #password: Buffer = Buffer.alloc(16);
+  #timeoutMs: number;
+  #lastZxid = 0;
+  /** Present exactly when the state is `connected`. */
+  #connection: ZooKeeperConnection | undefined;
+  /** The one that is being opened. */
+  #attempt: ZooKeeperConnection | undefined;
+  #attachedAtMs = 0;
+  /** Attempts since the last one that was of use. */
+  #failures = 0;
+  #lastFailure: unknown;
+  #confirmedAtMs = 0;
+  #silenceTask: TimerTask | undefined;
+  #lapseTask: TimerTask | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(parts: EnsembleLinkParts, listener: LinkListener) {
+    this.#parts = parts;
+    this.#listener = listener;
+    this.#ring = new ServerRing(parts.servers, parts.random);
+    this.#timeoutMs = parts.sessionTimeoutMs;
+  }
+
+  get sessionId(): bigint {
+    return this.#sessionId;
+  }
+
+  get state(): SessionState {
+    if (this.#state === 'connecting') return 'disconnected';
+    // A process that was stopped finds this out before its timers run.
+    return this.#connection !== undefined && this.#mayBeOver(this.#connection.confirmedAtMs) ? 'lapsed' : this.#state;
+  }
+
+  /** Begins the session. Rejects with ConnectionLoss when no server has taken us in time, and with AuthFailed. */
+  async open(): Promise<void> {
+    const { clock, connectionTimeoutMs } = this.#parts;
+    const deadlineMs = clock.monotonicMs() + connectionTimeoutMs;
+    try {
+      await this.#attach(deadlineMs);
+    } catch (error) {
+      this.#end('closed', error);
+      throw error;
+    }
+  }
+
+  /** Calls go out in this order, as soon as there is a connection and few enough are under way. */
+  send(call: Call): void {
+    if (this.#isOver) call.fail(new CoordinationError('SessionExpired', call.path));
+    else {
+      this.#waiting.push(call);
+      this.#pump();
+    }
+  }
+
+  /** Ends the session behind all that was asked for, if a server can be told; else it expires there by itself. */
+  async close(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isClosing = true;
+    if (this.#connection !== undefined) {
+      await new Promise<void>((resolve) => {
+        this.send({ path: '/', frame: closeRequest().frame, answer: () => resolve(), fail: () => resolve() });
+      });
+    }
+    this.#end('closed');
+  }
+
+  get #isOver(): boolean {
+    return this.#state === 'expired' || this.#state === 'closed';
+  }
+
+  #pump(): void {
+    const connection = this.#connection;
+    while (connection !== undefined && connection.inFlight < this.#parts.maxInFlightRequests) {
+      const call = this.#waiting.shift();
+      if (call === undefined) return;
+      connection.send(call);
+    }
+  }
+
+  /** Tries one server after the other until one has taken the session, or has said that it is over. */
+  async #attach(deadlineMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const { clock, logger } = this.#parts;
+    for (;;) {
+      const pauseMs = this.#backOffMs();
+      if (clock.monotonicMs() + pauseMs >= deadlineMs) throw this.#unreachable();
+      if (pauseMs > 0) await this.#sleep(pauseMs);
+      if (this.#isOver) return;
+      const server = this.#ring.next();
+      try {
+        await this.#attachTo(server, deadlineMs - clock.monotonicMs());
+        return;
+      } catch (error) {
+        this.#attempt = undefined;
+        if (this.#isOver) return;
+        this.#failures++;
+        this.#lastFailure = error;
+        logger.warn('Could not connect to ZooKeeper', { server: `${server.host}:${server.port}`, error });
+        if (this.#state === 'connecting' && isCoordinationError(error, 'AuthFailed')) throw error;
+        if (this.#state === 'lapsed') this.#failWaiting();
+      }
+    }
+  }
+
+  async #attachTo(server: ServerAddress, atMostMs: number): Promise<void> {
+    const connection = new ZooKeeperConnection(this.#parts, server, {
+      notified: (notification) => this.#listener.notified(notification),
+      answered: (zxid, error) => this.#answered(connection, zxid, error),
+      closed: (error) => this.#closed(connection, error),
+    });
+    this.#attempt = connection;
+    // One server that does not answer must leave time for the others.
+    const timeoutMs = Math.min((this.#timeoutMs * 2) / 3, this.#timeoutMs / this.#ring.size, atMostMs);
+    const request = {
+      lastZxid: this.#lastZxid,
+      timeoutMs: this.#parts.sessionTimeoutMs,
+      sessionId: this.#sessionId,
+      password: this.#password,
+    };
+    try {
+      const answer = await connection.open(request, timeoutMs);
+      if (answer.timeoutMs <= 0) {
+        if (this.#sessionId === 0n) throw new InvalidAnswerError('the server gives no session');
+        this.#expire();
+        return;
+      }
+      if (this.#sessionId !== 0n && answer.sessionId !== this.#sessionId) {
+        throw new InvalidAnswerError(`session ${answer.sessionId} where ${this.#sessionId} was asked for`);
+      }
+      await this.#authenticate(connection, timeoutMs);
+      this.#attached(connection, answer);
+    } catch (error) {
+      connection.destroy(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    } finally {
+      this.#confirmedAtMs = Math.max(this.#confirmedAtMs, connection.confirmedAtMs);
+    }
+  }
+
+  async #authenticate(connection: ZooKeeperConnection, timeoutMs: number): Promise<void> {
+    if (this.#parts.auth.length === 0) return;
+    const timeout = this.#parts.timer.schedule(timeoutMs, () => {
+      connection.destroy(new Error(`${connection.server} has not answered an authentication within ${Math.round(timeoutMs)} ms`));
+    });
+    try {
+      for (const { scheme, auth } of this.#parts.auth) {
+        await connection.authenticate(scheme, typeof auth === 'string' ? Buffer.from(auth, 'utf8') : auth);
+      }
+    } finally {
+      timeout.cancel();
+    }
+  }
+
+  #attached(connection: ZooKeeperConnection, answer: { timeoutMs: number; sessionId: bigint; password: Buffer }): void {
+    if (this.#isOver || connection.isClosed) throw new Error('the connection was closed at once');
+    const isNew = this.#sessionId === 0n;
+    this.#sessionId = answer.sessionId;
+    this.#password = answer.password;
+    this.#timeoutMs = answer.timeoutMs;
+    this.#attempt = undefined;
+    this.#connection = connection;
+    this.#attachedAtMs = this.#parts.clock.monotonicMs();
+    this.#lapseTask?.cancel();
+    for (const watches of this.#listener.standingWatches()) {
+      connection.send(forgotten(setWatchesRequest(this.#lastZxid, watches).frame, connection), xids.setWatches);
+    }
+    this.#parts.logger.info(isNew ? 'Connected to ZooKeeper' : 'Connected to ZooKeeper again', {
+      server: connection.server,
+      session: sessionName(answer.sessionId),
+      timeoutMs: answer.timeoutMs,
+    });
+    this.#watchSilence(connection);
+    this.#become('connected');
+    this.#pump();
+  }
+
+  #answered(connection: ZooKeeperConnection, zxid: number, error: number): void {
+    if (connection !== this.#connection) return;
+    if (zxid > this.#lastZxid) this.#lastZxid = zxid;
+    if (error === sessionExpiredError) this.#expire();
+    else if (error === sessionMovedError) connection.destroy(new Error('the session has moved to another connection'));
+    else this.#pump();
+  }
+
+  #closed(connection: ZooKeeperConnection, error: Error): void {
+    if (connection !== this.#connection) return;
+    this.#connection = undefined;
+    this.#silenceTask?.cancel();
+    // A server that takes the session and drops it at once is of no use either.
+    const livedMs = this.#parts.clock.monotonicMs() - this.#attachedAtMs;
+    this.#failures = livedMs < longestBackOffMs ? this.#failures + 1 : 0;
+    this.#confirmedAtMs = Math.max(this.#confirmedAtMs, connection.confirmedAtMs);
+    if (this.#isOver) return;
+    if (this.#isClosing) {
+      this.#end('closed');
+      return;
+    }
+    this.#parts.logger.warn('The connection to ZooKeeper is lost', { server: connection.server, session: this.#name, error });
+    this.#become('disconnected');
+    this.#scheduleLapse();
+    void this.#attach();
+  }
+
+  /** Checks the connection as often as one of its deadlines comes near. */
+  #watchSilence(connection: ZooKeeperConnection, isSecondLook = false): void {
+    if (connection !== this.#connection) return;
+    const { clock, timer } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    const giveUpAtMs = connection.heardAtMs + (this.#timeoutMs * 2) / 3;
+    if (nowMs >= giveUpAtMs || this.#mayBeOver(connection.confirmedAtMs)) {
+      // If it was this process that slept, the answer may be waiting to be read.
+      if (!isSecondLook) timer.afterThisTurn(() => this.#watchSilence(connection, true));
+      else connection.destroy(new Error(`${connection.server} was silent for ${Math.round(nowMs - connection.heardAtMs)} ms`));
+      return;
+    }
+    const pingIntervalMs = Math.min(this.#timeoutMs / 3, longestPingIntervalMs);
+    if (nowMs >= connection.sentAtMs + pingIntervalMs) connection.ping();
+    const nextMs = Math.min(giveUpAtMs, connection.sentAtMs + pingIntervalMs, connection.confirmedAtMs + this.#timeoutMs);
+    this.#silenceTask = timer.schedule(Math.max(1, nextMs - nowMs), () => this.#watchSilence(connection));
+  }
+
+  #mayBeOver(confirmedAtMs: number): boolean {
+    return this.#parts.clock.monotonicMs() >= confirmedAtMs + this.#timeoutMs;
+  }
+
+  #scheduleLapse(): void {
+    if (this.#state !== 'disconnected') return;
+    if (this.#mayBeOver(this.#confirmedAtMs)) {
+      this.#parts.logger.warn('The session may be over without our knowing: ZooKeeper has not answered for its whole timeout', {
+        session: this.#name,
+        timeoutMs: this.#timeoutMs,
+      });
+      this.#become('lapsed');
+      this.#failWaiting();
+      return;
+    }
+    const leftMs = this.#confirmedAtMs + this.#timeoutMs - this.#parts.clock.monotonicMs();
+    this.#lapseTask = this.#parts.timer.schedule(leftMs, () => this.#scheduleLapse());
+  }
+
+  #expire(): void {
+    this.#parts.logger.error('The session with ZooKeeper has expired', { session: this.#name });
+    this.#end('expired');
+  }
+
+  #end(state: 'expired' | 'closed', cause?: unknown): void {
+    if (this.#isOver) return;
+    this.#become(state);
+    this.#silenceTask?.cancel();
+    this.#lapseTask?.cancel();
+    const ending = new Error(`the session is ${state}`, { cause });
+    this.#attempt?.destroy(ending);
+    this.#connection?.destroy(ending);
+    this.#connection = undefined;
+    for (const call of this.#waiting.drain()) call.fail(new CoordinationError('SessionExpired', call.path));
+    this.#wake?.();
+  }
+
+  #become(state: SessionState): void {
+    this.#state = state;
+    this.#listener.changed(state);
+  }
+
+  #failWaiting(): void {
+    for (const call of this.#waiting.drain()) {
+      call.fail(new CoordinationError('ConnectionLoss', call.path, { detail: 'it was not sent', cause: this.#lastFailure }));
+    }
+  }
+
+  #unreachable(): CoordinationError {
+    const servers = this.#parts.servers.map(({ host, port }) => `${host}:${port}`).join(',');
+    return new CoordinationError('ConnectionLoss', '/', {
+      detail: `no ZooKeeper server of ${servers} has answered within ${this.#parts.connectionTimeoutMs} ms`,
+      cause: this.#lastFailure,
+    });
+  }
+
+  /** The first round is without a pause. */
+  #backOffMs(): number {
+    const round = Math.floor(this.#failures / this.#ring.size);
+    if (round === 0 || this.#failures % this.#ring.size !== 0) return 0;
+    const pauseMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** Math.min(round - 1, 10));
+    return pauseMs * (0.5 + this.#parts.random.next() / 2);
+  }
+
+  /** `#end` cuts it short. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const task = this.#parts.timer.schedule(ms, resolve);
+      this.#wake = () => {
+        task.cancel();
+        resolve();
+      };
+    });
+  }
+
+  get #name(): string {
+    return sessionName(this.#sessionId);
+  }
+}
+
+/** As ZooKeeper's own log has it. */
+function sessionName(sessionId: bigint): string {
+  return `0x${BigInt.asUintN(64, sessionId).toString(16)}`;
+}
+
+/** A call whose answer tells nothing; a refusal means that the connection is of no use. */
+function forgotten(frame: Buffer, connection: ZooKeeperConnection): Call {
+  return {
+    path: '/',
+    frame,
+    answer: (error) => {
+      if (error !== 0) connection.destroy(new Error(`the watches could not be set again: ZooKeeper answers ${error}`));
+    },
+    fail: () => undefined,
+  };
+}
