@@ -67,9 +67,20 @@ export class SimulatedNetwork {
     this.faults.blocked = [...this.faults.blocked, { from, to }];
   }
 
+  /** The link from one host to another works again, as far as `cutOneWay` had cut it once. */
+  restoreOneWay(from: string, to: string): void {
+    const index = this.faults.blocked.findIndex((link) => link.from === from && link.to === to);
+    this.faults.blocked = this.faults.blocked.filter((_, other) => other !== index);
+    this.#pumpAll();
+  }
+
   /** All links work again; what waited goes on its way. */
   heal(): void {
     this.faults.blocked = [];
+    this.#pumpAll();
+  }
+
+  #pumpAll(): void {
     for (const stream of this.#streams) {
       stream.pump();
     }

@@ -27,7 +27,10 @@ export class SimulatedWorld implements World {
   readonly simulatedNetwork: SimulatedNetwork;
   /** All that was logged, by all machines. */
   readonly logText: string[] = [];
+  /** Called after each turn, to look whether all is as it must be; what it throws ends `advance` or `runUntil`. */
+  onTurn: () => void = () => undefined;
   readonly #options: SimulatedWorldOptions;
+  readonly #diskDelaysMs = new Map<string, { readonly min: number; readonly max: number }>();
   readonly #time = new SimulatedTime();
   readonly #machines = new Map<string, SimulatedMachine>();
 
@@ -74,6 +77,12 @@ export class SimulatedWorld implements World {
     this.machine(name).process.resume();
   }
 
+  /** From now on the machine's disk takes so long for a call that does not block; as at the start where nothing is given. */
+  setDiskDelay(name: string, delayMs?: { readonly min: number; readonly max: number }): void {
+    if (delayMs === undefined) this.#diskDelaysMs.delete(name);
+    else this.#diskDelaysMs.set(name, delayMs);
+  }
+
   get clock(): SimulatedClock {
     return this.machine(homeName).clock;
   }
@@ -103,7 +112,7 @@ export class SimulatedWorld implements World {
     const endMs = this.#time.nowMs + ms;
     await promisesSettled();
     for (let nextMs = this.#time.nextMs; nextMs !== undefined && nextMs <= endMs; nextMs = this.#time.nextMs) {
-      await this.#time.runTurn();
+      await this.#runTurn();
     }
     this.#time.moveTo(endMs);
   }
@@ -118,7 +127,7 @@ export class SimulatedWorld implements World {
         const reason = nextMs === undefined ? 'nothing is left to happen' : `${limitMs} ms have passed`;
         throw new Error(`The condition does not hold and ${reason} (seed ${this.seed}): ${condition}`);
       }
-      await this.#time.runTurn();
+      await this.#runTurn();
     }
   }
 
@@ -131,6 +140,11 @@ export class SimulatedWorld implements World {
     promise.then(settle, settle);
     await this.runUntil(() => isSettled, limitMs);
     return promise;
+  }
+
+  async #runTurn(): Promise<void> {
+    await this.#time.runTurn();
+    this.onTurn();
   }
 
   #boot(name: string, fileSystem: SimulatedDisk, process: SimulatedProcess): SimulatedMachine {
@@ -149,13 +163,13 @@ export class SimulatedWorld implements World {
   }
 
   #newDisk(machineName: string): SimulatedDisk {
-    const { min, max } = this.#options.diskDelayMs ?? { min: 0, max: 2 };
     const random = this.#newRandom();
     return new SimulatedDisk({
       random,
       clock: new SimulatedClock(this.#time, this.#wallStartMs),
       complete: (action) => {
         const { process } = this.machine(machineName);
+        const { min, max } = this.#diskDelaysMs.get(machineName) ?? this.#options.diskDelayMs ?? { min: 0, max: 2 };
         this.#time.schedule(min + random.next() * (max - min), () => process.run(action));
       },
     });
