@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
+  crc32c,
   errorCodes,
   InitProducerIdRequest,
   InitProducerIdResponse,
@@ -29,6 +30,14 @@ const byId = (version: number): { topicId?: string } => (version >= 13 ? { topic
 const damaged = (batch: Buffer): Buffer => {
   const copy = Buffer.from(batch);
   copy[copy.length - 1] = (copy.at(-1) ?? 0) ^ 1;
+  return copy;
+};
+
+/** A batch with a right checksum that says it is compressed, though it is not. */
+const undecompressable = (batch: Buffer): Buffer => {
+  const copy = Buffer.from(batch);
+  copy.writeInt16BE(1, 21);
+  copy.writeUInt32BE(crc32c(copy, 21, copy.length), 17);
   return copy;
 };
 
@@ -62,6 +71,7 @@ for (const { name, records, expected, options = {} } of [
   { name: 'acks of 2', records: batchOf('a'), expected: 'INVALID_REQUIRED_ACKS', options: { acks: 2 } },
   { name: 'acks of -2', records: batchOf('a'), expected: 'INVALID_REQUIRED_ACKS', options: { acks: -2 } },
   { name: 'a wrong checksum', records: damaged(batchOf('a')), expected: 'CORRUPT_MESSAGE' },
+  { name: 'records that do not decompress', records: undecompressable(batchOf('a')), expected: 'UNKNOWN_SERVER_ERROR' },
   { name: 'null instead of records', records: null, expected: 'INVALID_RECORD' },
   { name: 'a batch that is cut off', records: batchOf('abc').subarray(0, -1), expected: 'INVALID_RECORD' },
   { name: 'bytes that are no batch', records: Buffer.alloc(100), expected: 'CORRUPT_MESSAGE' },
@@ -110,6 +120,29 @@ test('one partition that is refused does not concern the others', async () => {
       ['nowhere', [errorCodes.UNKNOWN_TOPIC_OR_PARTITION]],
     ],
   );
+});
+
+test('of a partition that is named more than once the last batch counts, in the place of the first', async () => {
+  const name = 'named-twice';
+  await createTopic(client, name, { partitions: 2 });
+  const answered = async (topicData: { name: string; partitionData: { index: number; records: Buffer }[] }[]) =>
+    (await client.send(ProduceRequest, ProduceResponse, 9, { acks: 1, timeoutMs: 1000, topicData })).responses.map((topic) =>
+      topic.partitionResponses.map(({ index, errorCode, baseOffset }) => [index, errorCode, baseOffset]),
+    );
+  const one = { index: 0, records: batchOf('first') };
+  const other = { index: 1, records: batchOf('other') };
+  const last = { index: 0, records: batchOf('last', 'of all') };
+  assert.deepEqual(await answered([{ name, partitionData: [one, other, last] }]), [
+    [
+      [0, errorCodes.NONE, 0],
+      [1, errorCodes.NONE, 0],
+    ],
+  ]);
+  const apart = [one, last].map((partition) => ({ name, partitionData: [partition] }));
+  assert.deepEqual(await answered(apart), [[[0, errorCodes.NONE, 2]]]);
+  const broken = { index: 0, records: damaged(batchOf('broken')) };
+  assert.deepEqual(await answered([{ name, partitionData: [one, broken] }]), [[[0, errorCodes.CORRUPT_MESSAGE, -1]]]);
+  assert.deepEqual((await fetchOne(client, name, 0)).values, ['last', 'of all', 'last', 'of all']);
 });
 
 test('clients may not write to internal topics', async () => {

@@ -70,12 +70,36 @@ function produce(
   const { acks } = request;
   if (acks !== 1 && acks !== -1 && acks !== 0) throw new ProtocolError(errorCodes.INVALID_REQUIRED_ACKS);
   const appends: Append[] = [];
-  const responses = request.topicData.map((topic) => appendToTopic(parts, request, context, topic, appends));
+  const responses = lastOfEach(request.topicData).map((topic) => appendToTopic(parts, request, context, topic, appends));
   if (appends.length === 0) return answerOf(parts, responses, acks, context);
   return awaitWrites(parts, request, context, responses, appends);
 }
 
-/** A partition that is named twice gets both batches, in order. Kafka appends only the one named last, and no client relies on that. */
+/** Of a partition that is named more than once only the last batch counts, in the place of the first, as in Kafka. */
+function lastOfEach(topicData: readonly TopicData[]): readonly TopicData[] {
+  if (!isAnyNamedTwice(topicData)) return topicData;
+  const topics = new Map<string, TopicData & { readonly byIndex: Map<number, TopicData['partitionData'][number]> }>();
+  for (const topic of topicData) {
+    const key = `${topic.topicId} ${topic.name}`;
+    const { byIndex } = topics.get(key) ?? { byIndex: new Map<number, TopicData['partitionData'][number]>() };
+    topics.set(key, { ...topic, byIndex });
+    for (const partition of topic.partitionData) byIndex.set(partition.index, partition);
+  }
+  return [...topics.values()].map(({ byIndex, ...topic }) => ({ ...topic, partitionData: [...byIndex.values()] }));
+}
+
+function isAnyNamedTwice(topicData: readonly TopicData[]): boolean {
+  const isTopicNamedTwice =
+    topicData.length > 1 && new Set(topicData.map(({ topicId, name }) => `${topicId} ${name}`)).size < topicData.length;
+  return (
+    isTopicNamedTwice ||
+    topicData.some(
+      ({ partitionData }) =>
+        partitionData.length > 1 && new Set(partitionData.map(({ index }) => index)).size < partitionData.length,
+    )
+  );
+}
+
 function appendToTopic(
   parts: ProduceParts,
   request: ProduceRequest,

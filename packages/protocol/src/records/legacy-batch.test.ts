@@ -7,7 +7,7 @@ import { compress } from './compression.ts';
 import { crc32 } from './crc32c.ts';
 import { LegacyBatch, type LegacyMagic } from './legacy-batch.ts';
 import { buildLegacyBatch } from './legacy-builder.ts';
-import { CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError } from './record-errors.ts';
+import { CorruptRecordError, DecompressionError, InvalidRecordError, UnsupportedCompressionTypeError } from './record-errors.ts';
 
 const records = [
   { offset: 10, timestamp: 1700000000002, key: Buffer.from('k0'), value: Buffer.from('v0') },
@@ -149,7 +149,7 @@ test('refuses malformed wrappers', async (t) => {
     ['with a message that is too small', wrapperOf(1, 1, compress('gzip', tooSmall)), CorruptRecordError],
     ['with a message that is too small for its magic', wrapperOf(1, 1, compress('gzip', tooSmallForMagic)), CorruptRecordError],
     ['with a key beyond the message', wrapperOf(1, 1, compress('gzip', keyTooLong)), InvalidRecordError],
-    ['with bytes of another codec', wrapperOf(1, 2, compress('gzip', inner)), InvalidRecordError],
+    ['with bytes of another codec', wrapperOf(1, 2, compress('gzip', inner)), DecompressionError],
     [
       'with an inner offset beyond its own',
       wrapperOf(1, 1, compress('gzip', buildLegacyBatch({ magic: 1, baseOffset: 21 }, [{ value: null }]))),

@@ -20,9 +20,16 @@ export class InvalidRecordError extends ProtocolError {
   }
 }
 
-/** The compressed part of a batch is not what its codec writes, or would grow beyond the bound set for it. */
-export class DecompressionError extends InvalidRecordError {
+/**
+ * The compressed part of a batch is not what its codec writes, or would grow beyond the bound set for it. Kafka has no error code for
+ * that, and answers a producer UNKNOWN_SERVER_ERROR.
+ */
+export class DecompressionError extends ProtocolError {
   override readonly name: string = 'DecompressionError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(errorCodes.UNKNOWN_SERVER_ERROR, message, options);
+  }
 }
 
 /** A codec that the message format does not have: zstd exists only from magic 2 on. */

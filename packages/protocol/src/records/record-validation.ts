@@ -36,9 +36,9 @@ const nothing: RecordsSummary = {
 };
 
 /**
- * Throws InvalidRecordError (DecompressionError where the codec fails) at the first record whose structure is wrong, or where the
- * batch does not hold exactly the records that it declares; CorruptRecordError where a wrapped message has a wrong checksum. The
- * checksum of the batch itself is not looked at: `ensureValid` does that.
+ * Throws InvalidRecordError at the first record whose structure is wrong, or where the batch does not hold exactly the records that it
+ * declares; DecompressionError where the codec fails, CorruptRecordError where a wrapped message has a wrong checksum. The checksum of
+ * the batch itself is not looked at: `ensureValid` does that.
  */
 export function validateRecords(batch: Batch, maxBytes: number = defaultMaxDecompressedBytes): RecordsSummary {
   return batch instanceof LegacyBatch ? validateMessages(batch, maxBytes) : validateBatch(batch, maxBytes);

@@ -85,13 +85,14 @@ function compare(actual: unknown, fact: 'ok' | ExceptionFact, step: string): voi
   assert.ok(matches(actual), `${step} should end like ${fact.class} (${fact.message}), but ended with ${describe(actual)}`);
 }
 
-const isOurs = (error: unknown): boolean => error instanceof CorruptRecordError || error instanceof InvalidRecordError;
+const isInvalid = (error: unknown): boolean => error instanceof InvalidRecordError || error instanceof DecompressionError;
+const isOurs = (error: unknown): boolean => error instanceof CorruptRecordError || isInvalid(error);
 
 const expectations: Readonly<Record<string, (error: unknown) => boolean>> = {
   'org.apache.kafka.common.errors.CorruptRecordException': (error) => error instanceof CorruptRecordError,
   // Kafka decompresses while it reads, and so may meet a record that makes no sense before the codec has noticed the damage; we
   // decompress first.
-  'org.apache.kafka.common.InvalidRecordException': (error) => error instanceof InvalidRecordError,
+  'org.apache.kafka.common.InvalidRecordException': isInvalid,
   'org.apache.kafka.common.KafkaException': (error) => error instanceof DecompressionError,
   'org.apache.kafka.common.errors.UnsupportedCompressionTypeException': (error) => error instanceof UnsupportedCompressionTypeError,
 };
