@@ -17,5 +17,7 @@ export {
   type CreateLogOptions,
   LogManager,
   type LogManagerOptions,
+  mayMove,
   type StartReport,
 } from './manager/log-manager.ts';
+export { defaultMoveSettings, type MoveSettings } from './manager/log-moves.ts';

@@ -100,6 +100,11 @@ export class LeaderEpochs {
     this.#isDirty = true;
   }
 
+  replaceWith(other: LeaderEpochs): void {
+    this.#entries = [...other.#entries];
+    this.#isDirty = true;
+  }
+
   clear(): void {
     if (this.#entries.length === 0) return;
     this.#entries = [];

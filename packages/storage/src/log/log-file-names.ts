@@ -31,6 +31,18 @@ export const partitionMetadataFile = 'partition.metadata';
 
 /** Folders that are not the log of a partition, though their names begin like one. */
 export const randomFolderSuffixes = /-(delete|future|stray)$/;
+export const futureFolder = /^(.+)\.[0-9a-f]{32}-future$/;
+
+export const longestFileName = 255;
+
+/**
+ * The name of a log's folder that is not, or no more, the log of its partition. A future log's is parsed again at the next start, so
+ * it is not cut; the others are cut to what a file name may be.
+ */
+export function setAsideFolder(key: string, what: 'delete' | 'future' | 'stray', uniqueHex: string): string {
+  const ending = `.${uniqueHex}-${what}`;
+  return what === 'future' ? `${key}${ending}` : `${key.slice(0, longestFileName - ending.length)}${ending}`;
+}
 
 export function segmentFileName(baseOffset: number, ending: string): string {
   return `${String(baseOffset).padStart(20, '0')}${ending}`;

@@ -70,6 +70,8 @@ export class PartitionLog {
   #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number }[] = [];
   #writing: PromiseWithResolvers<void> | undefined;
   readonly #barrier: CheckpointBarrier;
+  /** While this is under way nobody is told of an append: the log is changing its directory. */
+  #held: Promise<void> | undefined;
   /** Counts how often the log went back, for readers that have waited. */
   #setbacks = 0;
   #isClosed = false;
@@ -402,8 +404,22 @@ export class PartitionLog {
 
   /** Settles when what is written is as durable as asked. */
   #whenDurable(): Promise<void> {
+  /**
+   * What is appended from now on is acknowledged only when the promise is settled, and not at all when it rejects: it is being decided
+   * in which directory the log lies.
+   */
+  holdAcknowledgements(until: Promise<void>): void {
+    const held = until.finally(() => {
+      if (this.#held === held) this.#held = undefined;
+    });
+    // Perhaps nobody appends, and then nobody waits.
+    held.catch(() => undefined);
+    this.#held = held;
+  }
+
     // Whether so much is not on the device that `flush.messages` asks for a flush.
     const isFlushDue = this.#writtenEndOffset - this.#recoveryPoint.flushedOffset >= this.#config.flushMessages;
+    if (this.#held !== undefined) return this.#held.then(() => (this.#isClosed ? settled : this.#whenDurable()));
     if (isFlushDue) return this.flush();
     const passed = this.#barrier.passed();
     if (passed === undefined) return settled;
@@ -490,6 +506,11 @@ export class PartitionLog {
 
   /** Never falls below the log start, nor rises above what is written. Answers the new one. */
   updateHighWatermark(offset: number): number {
+  /** What the other log, which holds the same records, knows of leader epochs. */
+  takeEpochsOf(other: PartitionLog): void {
+    this.#leaderEpochs.replaceWith(other.#leaderEpochs);
+  }
+
     this.#highWatermark = Math.min(Math.max(offset, this.#logStartOffset), this.#writtenEndOffset);
     this.#producerStates.highWatermarkMoved(this.#highWatermark);
     return this.#highWatermark;

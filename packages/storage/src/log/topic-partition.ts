@@ -1,6 +1,6 @@
 // Which partition a log holds, and how its folder is called.
 
-import { randomFolderSuffixes } from './log-file-names.ts';
+import { futureFolder, randomFolderSuffixes } from './log-file-names.ts';
 
 export interface TopicPartition {
   readonly topic: string;
@@ -18,4 +18,10 @@ export function parseTopicPartition(folder: string): TopicPartition | undefined 
   if (match === null || randomFolderSuffixes.test(folder)) return undefined;
   const [, topic = '', partition = ''] = match;
   return { topic, partition: Number(partition) };
+}
+
+/** The partition of a log that is moving into this directory; undefined for any other folder. */
+export function parseFutureFolder(folder: string): TopicPartition | undefined {
+  const key = futureFolder.exec(folder)?.[1];
+  return key === undefined ? undefined : parseTopicPartition(key);
 }

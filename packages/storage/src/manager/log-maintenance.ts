@@ -42,6 +42,8 @@ const logsPerTurn = 64;
 interface Logs {
   readonly directories: readonly LogDirectory[];
   logs(): Iterable<PartitionLog>;
+  /** Logs on their way into another directory have their lines in its checkpoints; what else happens to them comes from their source. */
+  futures(): Iterable<PartitionLog>;
   isBeingCleaned(log: PartitionLog): boolean;
 }
 
@@ -113,7 +115,7 @@ export class LogMaintenance {
 
   async #write(directory: LogDirectory, name: CheckpointName): Promise<void> {
     const offsets = [];
-    for (const log of this.#logs.logs()) {
+    for (const log of [...this.#logs.logs(), ...this.#logs.futures()]) {
       if (log.directory !== directory) continue;
       // A log that starts with its first segment needs no line.
       if (name === 'logStartOffset' && log.logStartOffset <= log.segments.first.baseOffset) continue;

@@ -6,25 +6,32 @@ import type { World } from '@odradek/runtime';
 import { CleanerSchedule, type CleanerSettings } from '../cleaner/cleaner-schedule.ts';
 import { TurnByTurnRunner } from '../cleaner/compaction-runner.ts';
 import { ThreadRunner } from '../cleaner/thread-runner.ts';
-import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
-import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
+import { isDiskFault } from '../log/disk-fault.ts';
 import { FilePool } from '../log/file-pool.ts';
 import type { LogConfig } from '../log/log-config.ts';
-import { partitionMetadataFile } from '../log/log-file-names.ts';
+import { longestFileName, partitionMetadataFile, setAsideFolder } from '../log/log-file-names.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import { openingFailed, openLog, type RecoveryReport } from '../log/open-log.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { TailBudget } from '../log/tail-cache.ts';
-import { parseTopicPartition, type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
+import { type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import { WriteScheduler } from '../log/write-scheduler.ts';
-import { type CheckpointName, LogDirectory } from './log-directory.ts';
+import { leftOverOf } from './left-over.ts';
+import { type FoundLog, loadDirectory, type UnreadableLog } from './load-directory.ts';
+import { LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
-import { readTopicId, writeTopicId } from './partition-metadata.ts';
+import type { MoveHost } from './log-move.ts';
+import { defaultMoveSettings, LogMoves, type MoveSettings } from './log-moves.ts';
+import { writeTopicId } from './partition-metadata.ts';
+import { directoriesForNewLog } from './placement.ts';
 
 export interface LogManagerOptions {
   readonly world: World;
-  /** `log.dirs`, absolute or relative to the working directory. */
+  /** `log.dirs`; clients are told them, and name them, as they stand here. */
   readonly directories: readonly string[];
+  /** `cordoned.log.dirs`: whether the directory gets no new logs. */
+  readonly isCordoned?: (path: string) => boolean;
+  readonly moves?: MoveSettings;
   /** What counts for a topic that is found on disk. */
   readonly topicLogConfig: (topic: string) => LogConfig;
   /** How many bytes of what was written last stay in memory. */
@@ -46,7 +53,7 @@ export interface CleanerOptions {
 export interface CreateLogOptions {
   readonly topicId: string;
   readonly config: LogConfig;
-  /** False: the partition was here before, so it is not made anew as long as it might lie in a directory that is offline. */
+  /** False: the partition was here before, so it is not made anew as long as it may lie in a directory that is offline. */
   readonly isNew?: boolean;
 }
 
@@ -66,10 +73,22 @@ export class LogManager {
   readonly #options: LogManagerOptions;
   readonly #logWorld: LogWorld;
   readonly #logs = new Map<string, PartitionLog>();
+  /** Logs on their way into another directory, as far as they have got. */
+  readonly #futures = new Map<string, PartitionLog>();
+  /** What logs were before they moved, as long as their folders have the names of the logs. */
+  readonly #leftBehind = new Map<string, PartitionLog>();
+  /** Logs that are here and cannot be opened: their folders. */
+  readonly #unreadable = new Map<string, { readonly path: string; readonly directory: LogDirectory }>();
+  /** Where partitions are to go that are not here yet. */
+  readonly #preferred = new Map<string, LogDirectory>();
+  readonly #moves: LogMoves;
   readonly #maintenance: LogMaintenance;
   readonly #cleaner: CleanerSchedule | undefined;
   #startReport: StartReport = { logs: 0, isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
   #isClosed = false;
+
+  /** Told when a log has moved into another directory. The one that it was before must not be used any more. */
+  onLogMoved: (log: PartitionLog) => void = () => undefined;
 
   private constructor(options: LogManagerOptions) {
     const { world, tailCacheBytes = defaultTailCacheBytes, maxOpenFiles } = options;
@@ -92,6 +111,7 @@ export class LogManager {
       tailBudget: new TailBudget(tailCacheBytes),
     };
     this.#maintenance = new LogMaintenance(this, this.#logWorld, options.intervals ?? {});
+    this.#moves = new LogMoves(this.#moveHost(), options.moves ?? defaultMoveSettings);
     this.#cleaner = options.cleaner === undefined ? undefined : this.#createCleaner(options.cleaner);
   }
 
@@ -99,7 +119,8 @@ export class LogManager {
     const world = { ...this.#logWorld, logger: this.#options.world.logger.child('cleaner') };
     return new CleanerSchedule(
       {
-        logs: () => this.#logs.values(),
+        // What is being copied must stay as it is: a record that comes later may be the reason why an earlier one is gone.
+        logs: () => [...this.#logs].flatMap(([name, log]) => (this.#futures.has(name) ? [] : log)),
         createRunner: () => (runIn === 'thread' ? new ThreadRunner() : new TurnByTurnRunner(world)),
         checkpoint: (directory) => this.#maintenance.checkpointCleaned(directory),
         world,
@@ -154,68 +175,55 @@ export class LogManager {
     const total = { logs: 0, isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
     for (const directory of this.#online()) {
       try {
-        await this.#loadDirectory(directory, total);
+        let hasLogs = false;
+        const isClean = await loadDirectory(directory, {
+          world: this.#logWorld,
+          topicLogConfig: this.#options.topicLogConfig,
+          found: (found) => {
+            hasLogs = true;
+            this.#take(found);
+            total.scannedSegments += found.recovery.scannedSegments;
+            total.scannedBytes += found.recovery.scannedBytes;
+            total.truncatedBytes += found.recovery.truncatedBytes;
+          },
+          unreadable: (log) => this.#leaveAlone(log, directory),
+        });
+        if (hasLogs && !isClean) total.isClean = false;
       } catch (error) {
         directory.fail(error);
       }
     }
-    this.#startReport = total;
+    this.#startReport = { ...total, logs: this.#logs.size };
     this.#maintenance.start();
     this.#cleaner?.start();
   }
 
-  async #loadDirectory(directory: LogDirectory, total: { -readonly [K in keyof StartReport]: StartReport[K] }): Promise<void> {
-    const { fileSystem, timer } = this.#logWorld;
-    const isClean = directory.takeCleanShutdownMark();
-    const recoveryPoints = this.#readCheckpoint(directory, 'recoveryPoint');
-    const highWatermarks = this.#readCheckpoint(directory, 'highWatermark');
-    const startOffsets = this.#readCheckpoint(directory, 'logStartOffset');
-    const cleanedOffsets = this.#readCheckpoint(directory, 'cleanedOffset');
-    let opened = 0;
-    for (const name of fileSystem.listSync(directory.path)) {
-      const path = `${directory.path}/${name}`;
-      if (name.endsWith('-delete') && fileSystem.statSync(path)?.isDirectory === true) {
-        fileSystem.removeSync(path);
-        continue;
-      }
-      const topicPartition = parseTopicPartition(name);
-      // The log of Kafka's own controller is none of a broker's partitions.
-      if (topicPartition === undefined || topicPartition.topic === '__cluster_metadata') continue;
-      if (fileSystem.statSync(path)?.isDirectory !== true) continue;
-      const key = topicPartitionKey(topicPartition);
-      if (this.#logs.has(key)) throw new Error(`${name} lies in more than one log directory, ${directory.path} being one`);
-      const { log, recovery } = openLog(path, this.#logWorld, {
-        topicPartition,
-        topicId: readTopicId(fileSystem, `${path}/${partitionMetadataFile}`) ?? zeroUuid,
-        directory,
-        config: this.#options.topicLogConfig(topicPartition.topic),
-        isNew: false,
-        isClean,
-        recoveryPoint: recoveryPoints.get(key) ?? 0,
-        logStartOffset: startOffsets.get(key) ?? 0,
-        highWatermark: highWatermarks.get(key) ?? 0,
-        cleanedOffset: cleanedOffsets.get(key),
-      });
-      this.#logs.set(key, log);
-      total.logs += 1;
-      total.scannedSegments += recovery.scannedSegments;
-      total.scannedBytes += recovery.scannedBytes;
-      total.truncatedBytes += recovery.truncatedBytes;
-      if (!isClean) total.isClean = false;
-      opened += 1;
-      if (opened % 64 === 0) await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
-    }
+  #take({ name, isFuture, log }: FoundLog): void {
+    const logs = isFuture ? this.#futures : this.#logs;
+    const earlier = logs.get(name);
+    logs.set(name, log);
+    if (earlier === undefined) return;
+    const { log: leftOver, isOfOtherTopic } = leftOverOf(this.#contending(earlier), this.#contending(log));
+    if (leftOver.log === log) logs.set(name, earlier);
+    this.#logWorld.logger.warn('A partition has two folders; the one that was left over is put aside', {
+      folder: leftOver.log.path,
+      kept: logs.get(name)?.path,
+      logEndOffset: leftOver.logEndOffset,
+    });
+    // What is of another topic may be wanted by somebody; what is of this one is in the log that is kept.
+    this.#setAside(leftOver.log, isOfOtherTopic ? 'stray' : 'delete');
   }
 
-  /** Without a checkpoint there is more to scan, and deleted records come back; that is better than no start. */
-  #readCheckpoint(directory: LogDirectory, name: CheckpointName): Map<string, number> {
-    try {
-      return directory.readCheckpoint(name);
-    } catch (error) {
-      if (!(error instanceof DamagedCheckpointError)) throw error;
-      this.#logWorld.logger.warn('A checkpoint is damaged and does not count', { directory: directory.path, error });
-      return new Map();
-    }
+  #contending(log: PartitionLog) {
+    const { topicId, latestEpoch, logEndOffset } = log;
+    const createdMs = this.#logWorld.fileSystem.statSync(`${log.path}/${partitionMetadataFile}`)?.modifiedMs ?? 0;
+    return { log, topicId, latestEpoch, logEndOffset, createdMs };
+  }
+
+  /** The disk works, so the others in the directory go on. */
+  #leaveAlone({ name, isFuture, path, error }: UnreadableLog, directory: LogDirectory): void {
+    this.#logWorld.logger.error('A log cannot be opened; its partition is offline', { path, error });
+    if (!isFuture) this.#unreadable.set(name, { path, directory });
   }
 
   get(topicPartition: TopicPartition): PartitionLog | undefined {
@@ -224,6 +232,15 @@ export class LogManager {
 
   logs(): Iterable<PartitionLog> {
     return this.#logs.values();
+  }
+
+  /** The log that will take the place of the partition's when it has caught up; it lies in another directory. */
+  future(topicPartition: TopicPartition): PartitionLog | undefined {
+    return this.#futures.get(topicPartitionKey(topicPartition));
+  }
+
+  futures(): Iterable<PartitionLog> {
+    return this.#futures.values();
   }
 
   get logCount(): number {
@@ -242,17 +259,58 @@ export class LogManager {
         throw new ProtocolError(errorCodes.INCONSISTENT_TOPIC_ID, `${existing.path} holds the topic ${existing.topicId}`);
       return existing;
     }
-    if (options.isNew === false && this.directories.some(({ isOnline }) => !isOnline)) {
-      // It may lie in a directory that is offline. An empty one in its place would hide what was acknowledged.
-      const partition = topicPartitionKey(topicPartition);
-      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log of ${partition} may lie in a directory that is offline`);
+    this.#ensureNotElsewhere(topicPartition, options.isNew === false);
+    return this.#create(topicPartition, options);
+  }
+
+  /** An empty log in the place of one that cannot be read now would hide what was acknowledged. */
+  #ensureNotElsewhere(topicPartition: TopicPartition, wasHere: boolean): void {
+    const name = topicPartitionKey(topicPartition);
+    const unreadable = this.#unreadable.get(name);
+    if (unreadable !== undefined)
+      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log in ${unreadable.path} could not be opened`);
+    if (wasHere && this.#hasOfflineDirectory)
+      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log of ${name} may lie in a directory that is offline`);
+  }
+
+  get #hasOfflineDirectory(): boolean {
+    return this.directories.some(({ isOnline }) => !isOnline);
+  }
+
+  /** In the directory that is wanted or has the fewest, or the next when that one has a fault or is full. */
+  #create(topicPartition: TopicPartition, options: CreateLogOptions): PartitionLog {
+    const name = topicPartitionKey(topicPartition);
+    let failure: unknown;
+    for (const directory of this.#directoriesFor(name)) {
+      try {
+        const log = this.#createIn(directory, name, topicPartition, options);
+        this.#logs.set(name, log);
+        this.#preferred.delete(name);
+        return log;
+      } catch (error) {
+        failure ??= error;
+      }
     }
-    const directory = this.#emptiestDirectory();
+    throw failure ?? new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, 'All log directories are offline');
+  }
+
+  #directoriesFor(name: string): LogDirectory[] {
+    const preferred = this.#preferred.get(name);
+    if (preferred?.isOnline === true) return [preferred];
+    const counts = new Map<LogDirectory, number>();
+    for (const logs of [this.#logs, this.#futures]) {
+      for (const { directory } of logs.values()) counts.set(directory, (counts.get(directory) ?? 0) + 1);
+    }
+    return directoriesForNewLog(this.directories, counts, this.#options.isCordoned ?? (() => false));
+  }
+
+  #createIn(directory: LogDirectory, folder: string, topicPartition: TopicPartition, options: CreateLogOptions): PartitionLog {
     const { fileSystem } = this.#logWorld;
-    const path = `${directory.path}/${topicPartitionKey(topicPartition)}`;
+    const path = `${directory.path}/${folder}`;
+    let isNew = false;
     try {
       // Nobody should have put anything there since the start; but what is there is not overwritten.
-      const isNew = fileSystem.statSync(path) === undefined;
+      isNew = fileSystem.statSync(path) === undefined;
       fileSystem.makeDirectorySync(path);
       if (options.topicId !== zeroUuid) writeTopicId(fileSystem, `${path}/${partitionMetadataFile}`, options.topicId);
       const { log } = openLog(path, this.#logWorld, {
@@ -266,39 +324,166 @@ export class LogManager {
         logStartOffset: 0,
         highWatermark: 0,
       });
-      this.#logs.set(topicPartitionKey(topicPartition), log);
       return log;
     } catch (error) {
-      if (error instanceof ProtocolError) throw error;
-      if (!isDiskFull(error)) directory.fail(error);
+      if (isDiskFault(error)) directory.fail(error);
+      // Another directory may have room.
+      else if (isNew) fileSystem.removeSync(path);
       throw openingFailed(path, error);
     }
   }
 
+  /** The directory of that path, online or not; undefined when none is configured. */
+  directory(path: string): LogDirectory | undefined {
+    return this.directories.find((directory) => directory.path === path);
+  }
+
+  /** The partition will be made in that directory, if it is made here at all. */
+  prefer(topicPartition: TopicPartition, directory: LogDirectory): void {
+    this.#preferred.set(topicPartitionKey(topicPartition), directory);
+  }
+
+  /**
+   * Begins to move the partition's log into the directory. Nothing happens where it is there, or on its way. Throws KAFKA_STORAGE_ERROR:
+   * with a directory offline there might be another future log of it.
+   */
+  startMove(topicPartition: TopicPartition, directory: LogDirectory): void {
+    const name = topicPartitionKey(topicPartition);
+    const source = this.#logs.get(name);
+    if (source === undefined) throw new ProtocolError(errorCodes.REPLICA_NOT_AVAILABLE, `There is no log of ${name} here`);
+    if (this.#futures.get(name)?.directory !== directory) this.cancelMove(topicPartition);
+    if (source.directory === directory) return;
+    if (!this.#futures.has(name)) {
+      if (this.#hasOfflineDirectory)
+        throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${name} cannot move while a log directory is offline`);
+      const folder = setAsideFolder(name, 'future', this.#uniqueHex());
+      const { topicId, config } = source;
+      const future = this.#createIn(directory, folder, topicPartition, { topicId, config });
+      future.cleanedOffset = source.cleanedOffset;
+      this.#futures.set(name, future);
+      this.#preferred.delete(name);
+    }
+    this.resumeMove(topicPartition);
+  }
+
+  /** A log that was on its way when the broker stopped goes on, now that it is known that the partition is still here. */
+  resumeMove(topicPartition: TopicPartition): void {
+    const name = topicPartitionKey(topicPartition);
+    const source = this.#logs.get(name);
+    const future = this.#futures.get(name);
+    if (source === undefined || future === undefined) return;
+    const isOfOtherTopic = source.topicId !== future.topicId && source.topicId !== zeroUuid;
+    if (isOfOtherTopic || source.directory === future.directory) {
+      this.cancelMove(topicPartition);
+      return;
+    }
+    this.#cleaner?.abort(source);
+    this.#moves.start(name, source, future);
+  }
+
+  /** The log stays where it is, and what was copied is removed. */
+  cancelMove(topicPartition: TopicPartition): void {
+    const name = topicPartitionKey(topicPartition);
+    this.#moves.cancel(name);
+    const future = this.#futures.get(name);
+    if (future === undefined) return;
+    this.#futures.delete(name);
+    this.#setAside(future, 'delete');
+  }
+
+  /** `num.replica.alter.log.dirs.threads` or the rate has changed. */
+  updateMoves(settings: MoveSettings): void {
+    this.#moves.updateSettings(settings);
+  }
+
+  #moveHost(): MoveHost {
+    return {
+      world: this.#logWorld,
+      isBeingCleaned: (log) => this.isBeingCleaned(log),
+      reopen: (folder, directory, like, isClean) => this.#reopen(folder, directory, like, isClean),
+      replaced: (source, log) => this.#replaced(source, log),
+      discard: (source) => this.#discard(source),
+      futureReopened: (future) => {
+        this.#futures.set(topicPartitionKey(future.topicPartition), future);
+      },
+      gaveUp: (source) => this.cancelMove(source.topicPartition),
+    };
+  }
+
+  #reopen(folder: string, directory: LogDirectory, like: PartitionLog, isClean: boolean): PartitionLog {
+    const { topicPartition, topicId, config, logStartOffset, highWatermark, cleanedOffset } = like;
+    // Not closed in order: all of it is looked through, since the future log is only a copy.
+    const options = { topicPartition, topicId, directory, config, isNew: false, isClean, recoveryPoint: 0, logStartOffset };
+    return openLog(folder, this.#logWorld, { ...options, highWatermark, cleanedOffset }).log;
+  }
+
+  #replaced(source: PartitionLog, log: PartitionLog): void {
+    const name = topicPartitionKey(log.topicPartition);
+    log.cleanedOffset = source.cleanedOffset;
+    this.#futures.delete(name);
+    this.#logs.set(name, log);
+    this.#leftBehind.set(name, source);
+    this.onLogMoved(log);
+    source.closeFiles();
+    log.directory.checkpointSoon().catch(() => undefined);
+  }
+
+  #discard(source: PartitionLog): void {
+    const name = topicPartitionKey(source.topicPartition);
+    if (this.#leftBehind.get(name) !== source) return;
+    this.#leftBehind.delete(name);
+    this.#setAside(source, 'delete');
+  }
+
   /** The log is gone at once; its folder, renamed, is removed after file.delete.delay.ms. Does nothing when there is no such log. */
   delete(topicPartition: TopicPartition): void {
-    const key = topicPartitionKey(topicPartition);
-    const log = this.#logs.get(key);
+    const name = topicPartitionKey(topicPartition);
+    this.#preferred.delete(name);
+    this.cancelMove(topicPartition);
+    const leftBehind = this.#leftBehind.get(name);
+    if (leftBehind !== undefined) this.#discard(leftBehind);
+    const unreadable = this.#unreadable.get(name);
+    if (unreadable !== undefined) this.#deleteUnreadable(name, unreadable);
+    const log = this.#logs.get(name);
     if (log === undefined) return;
-    this.#logs.delete(key);
+    this.#logs.delete(name);
     this.#cleaner?.abort(log);
+    this.#setAside(log, 'delete');
+    if (!log.directory.isOnline) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${log.path} cannot be deleted`);
+  }
+
+  #deleteUnreadable(name: string, { path, directory }: { readonly path: string; readonly directory: LogDirectory }): void {
+    const { fileDeleteDelayMs } = this.#options.topicLogConfig(name.slice(0, name.lastIndexOf('-')));
+    this.#renameAside(name, path, directory, 'delete', fileDeleteDelayMs);
+    this.#unreadable.delete(name);
+  }
+
+  /** The log is not in use any more. Its folder gets another name; to be deleted, or to be looked at by somebody. */
+  #setAside(log: PartitionLog, what: 'delete' | 'stray'): void {
     log.closeFiles();
     if (!log.directory.isOnline) return;
-    const { fileSystem, random, timer, logger } = this.#logWorld;
-    const doomed = `${log.directory.path}/${deletedFolder(key, random.bytes(16).toString('hex'))}`;
-    try {
-      fileSystem.renameSync(log.path, doomed);
-    } catch (error) {
-      log.directory.fail(error);
-      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${log.path} cannot be deleted`, { cause: error });
-    }
+    this.#renameAside(topicPartitionKey(log.topicPartition), log.path, log.directory, what, log.config.fileDeleteDelayMs);
     // A log of the same name that is made soon must not inherit from this one. A failure has been dealt with where it happened.
     log.directory.checkpointSoon().catch(() => undefined);
-    timer.schedule(log.config.fileDeleteDelayMs, () => {
-      fileSystem
-        .remove(doomed)
-        .catch((error: unknown) => logger.warn('A deleted log could not be removed', { path: doomed, error }));
+  }
+
+  #renameAside(name: string, path: string, directory: LogDirectory, what: 'delete' | 'stray', delayMs: number): void {
+    const { fileSystem, timer, logger } = this.#logWorld;
+    const aside = `${directory.path}/${setAsideFolder(name, what, this.#uniqueHex())}`;
+    try {
+      fileSystem.renameSync(path, aside);
+    } catch (error) {
+      directory.fail(error);
+      return;
+    }
+    if (what !== 'delete') return;
+    timer.schedule(delayMs, () => {
+      fileSystem.remove(aside).catch((error: unknown) => logger.warn('A deleted log could not be removed', { path: aside, error }));
     });
+  }
+
+  #uniqueHex(): string {
+    return this.#logWorld.random.bytes(16).toString('hex');
   }
 
   async #checkpointDirectory(directory: LogDirectory): Promise<void> {
@@ -321,7 +506,8 @@ export class LogManager {
     this.#isClosed = true;
     this.#maintenance.stop();
     await this.#cleaner?.close();
-    const logs = [...this.#logs.values()];
+    await this.#moves.close();
+    const logs = [...this.#logs.values(), ...this.#futures.values()];
     // Many at a time: each waits for the device, which can do more than one thing at once.
     for (let first = 0; first < logs.length; first += logsClosedTogether) {
       await Promise.all(logs.slice(first, first + logsClosedTogether).map((log) => this.#closeLog(log)));
@@ -350,34 +536,23 @@ export class LogManager {
     return this.directories.filter(({ isOnline }) => isOnline);
   }
 
-  #emptiestDirectory(): LogDirectory {
-    const online = this.#online();
-    const [only] = online;
-    if (only === undefined) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, 'All log directories are offline');
-    if (online.length === 1) return only;
-    const counts = new Map(online.map((directory) => [directory, 0]));
-    for (const { directory } of this.#logs.values()) {
-      const count = counts.get(directory);
-      if (count !== undefined) counts.set(directory, count + 1);
-    }
-    return online.reduce((best, directory) => ((counts.get(directory) ?? 0) < (counts.get(best) ?? 0) ? directory : best), only);
-  }
-
   #directoryFailed(directory: LogDirectory, error: unknown): void {
     this.#logWorld.logger.error('A log directory is offline', { directory: directory.path, error });
-    for (const [key, log] of this.#logs) {
-      if (log.directory !== directory) continue;
-      this.#logs.delete(key);
-      this.#cleaner?.abort(log);
-      // Not now: whoever met the fault is still at work in one of these logs.
-      this.#logWorld.timer.afterThisTurn(() => log.closeFiles());
+    for (const logs of [this.#logs, this.#futures]) {
+      for (const [name, log] of logs) {
+        if (log.directory !== directory) continue;
+        logs.delete(name);
+        this.#moves.cancel(name);
+        this.#cleaner?.abort(log);
+        // Not now: whoever met the fault is still at work in one of these logs.
+        this.#logWorld.timer.afterThisTurn(() => log.closeFiles());
+      }
     }
     this.#options.onDirectoryOffline?.(directory, error);
   }
 }
 
-/** Kafka's name for a log that waits to be removed. It must not become longer than a file name can be. */
-function deletedFolder(key: string, uniqueHex: string): string {
-  const ending = `.${uniqueHex}-delete`;
-  return `${key.slice(0, 255 - ending.length)}${ending}`;
+/** Whether the name of a log that is moving, which is longer than that of one that lies where it is, is not too long for a folder. */
+export function mayMove(topicPartition: TopicPartition): boolean {
+  return setAsideFolder(topicPartitionKey(topicPartition), 'future', '0'.repeat(32)).length <= longestFileName;
 }
