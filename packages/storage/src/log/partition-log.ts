@@ -402,8 +402,6 @@ export class PartitionLog {
     return true;
   }
 
-  /** Settles when what is written is as durable as asked. */
-  #whenDurable(): Promise<void> {
   /**
    * What is appended from now on is acknowledged only when the promise is settled, and not at all when it rejects: it is being decided
    * in which directory the log lies.
@@ -417,9 +415,11 @@ export class PartitionLog {
     this.#held = held;
   }
 
+  /** Settles when what is written is as durable as asked. */
+  #whenDurable(): Promise<void> {
+    if (this.#held !== undefined) return this.#held.then(() => (this.#isClosed ? settled : this.#whenDurable()));
     // Whether so much is not on the device that `flush.messages` asks for a flush.
     const isFlushDue = this.#writtenEndOffset - this.#recoveryPoint.flushedOffset >= this.#config.flushMessages;
-    if (this.#held !== undefined) return this.#held.then(() => (this.#isClosed ? settled : this.#whenDurable()));
     if (isFlushDue) return this.flush();
     const passed = this.#barrier.passed();
     if (passed === undefined) return settled;
@@ -504,13 +504,13 @@ export class PartitionLog {
     this.#leaderEpochs.assign(epoch, startOffset);
   }
 
-  /** Never falls below the log start, nor rises above what is written. Answers the new one. */
-  updateHighWatermark(offset: number): number {
   /** What the other log, which holds the same records, knows of leader epochs. */
   takeEpochsOf(other: PartitionLog): void {
     this.#leaderEpochs.replaceWith(other.#leaderEpochs);
   }
 
+  /** Never falls below the log start, nor rises above what is written. Answers the new one. */
+  updateHighWatermark(offset: number): number {
     this.#highWatermark = Math.min(Math.max(offset, this.#logStartOffset), this.#writtenEndOffset);
     this.#producerStates.highWatermarkMoved(this.#highWatermark);
     return this.#highWatermark;
