@@ -57,6 +57,7 @@ describe('the coordinator runtime', () => {
     events = [];
     runtime = new CoordinatorRuntime({
       partitions: log,
+      clock: world.clock,
       timer: world.timer,
       logger: world.logger,
       createShard: (_partition, timer) => new RememberingShard(timer, events),

@@ -7,7 +7,7 @@
 // cannot be known (the disk failed), what was replayed is in doubt, and the shard is loaded again from its log.
 
 import { errorCodes, ProtocolError } from '@odradek/protocol';
-import type { Logger, Timer } from '@odradek/runtime';
+import type { Clock, Logger, Timer } from '@odradek/runtime';
 import { coordinatorError } from './coordinator-errors.ts';
 import type { CoordinatorPartitions } from './coordinator-partitions.ts';
 import type { CoordinatorRecord, CoordinatorShard, Outcome } from './coordinator-shard.ts';
@@ -15,6 +15,7 @@ import { CoordinatorTimer, type TimerOperation } from './coordinator-timer.ts';
 
 export interface CoordinatorRuntimeParts<S extends CoordinatorShard> {
   readonly partitions: CoordinatorPartitions;
+  readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
   readonly createShard: (partition: number, timer: CoordinatorTimer) => S;
@@ -76,6 +77,14 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
       throw coordinatorError(error);
     }
     return result;
+  }
+
+  /**
+   * Runs the timers of a partition whose time is over, before the event loop comes to them. Whoever asks about members as they are
+   * now must not hear of those whose sessions have ended.
+   */
+  runOverdueTimers(partition: number): void {
+    this.#shards.get(partition)?.timer.runOverdue();
   }
 
   /** The partitions whose shards are ready. */
@@ -154,7 +163,9 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
   }
 
   async #load(partition: number, leaderEpoch: number): Promise<void> {
-    const timer = new CoordinatorTimer(this.#parts.timer, (operation) => this.#runTimer(partition, timer, operation));
+    const timer = new CoordinatorTimer(this.#parts.timer, this.#parts.clock, (operation) =>
+      this.#runTimer(partition, timer, operation),
+    );
     const shard = this.#parts.createShard(partition, timer);
     const loaded: Loaded<S> = { leaderEpoch, shard, timer, isLoading: true, uncommitted: 0, committed: Promise.resolve() };
     this.#shards.set(partition, loaded);

@@ -128,7 +128,7 @@ function newShard(world: ReturnType<typeof createSystemWorld>): GroupShard {
   const cache = new MetadataCache('cluster');
   return new GroupShard({
     clock: world.clock,
-    timer: new CoordinatorTimer(world.timer, () => Promise.resolve(true)),
+    timer: new CoordinatorTimer(world.timer, world.clock, () => Promise.resolve(true)),
     logger: world.logger,
     settings: {} as GroupSettings,
     metadata: () => cache.current,

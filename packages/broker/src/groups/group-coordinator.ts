@@ -58,6 +58,7 @@ export class GroupCoordinator {
     const assignors = assignorsOf(parts.settings.consumerAssignors);
     this.#runtime = new CoordinatorRuntime({
       partitions: parts.partitions,
+      clock: parts.clock,
       timer: parts.timer,
       logger: parts.logger,
       writeTimeoutMs: () => parts.settings.commitTimeoutMs,
@@ -171,7 +172,7 @@ export class GroupCoordinator {
   async describeConsumer(groupId: string): Promise<DescribedConsumerGroup> {
     this.#ensureConsumerProtocol();
     this.#checkGroupId(groupId);
-    return this.#runtime.read(this.partitionOf(groupId), (shard) => shard.describeConsumer(groupId));
+    return this.#runtime.read(this.#partitionNow(groupId), (shard) => shard.describeConsumer(groupId));
   }
 
   #ensureConsumerProtocol(): void {
@@ -179,7 +180,7 @@ export class GroupCoordinator {
   }
 
   describe(groupId: string): Promise<DescribedGroup> {
-    return this.#runtime.read(this.partitionOf(groupId), (shard) => shard.describe(groupId));
+    return this.#runtime.read(this.#partitionNow(groupId), (shard) => shard.describe(groupId));
   }
 
   /** Throws COORDINATOR_LOAD_IN_PROGRESS while a shard is loading: the list would lack its groups. */
@@ -192,7 +193,14 @@ export class GroupCoordinator {
   }
 
   delete(groupId: string): Promise<void> {
-    return this.#runtime.write(this.partitionOf(groupId), (shard) => shard.delete(groupId));
+    return this.#runtime.write(this.#partitionNow(groupId), (shard) => shard.delete(groupId));
+  }
+
+  /** The partition of a group that an administrator asks about: members whose sessions are over by now are none any more. */
+  #partitionNow(groupId: string): number {
+    const partition = this.partitionOf(groupId);
+    this.#runtime.runOverdueTimers(partition);
+    return partition;
   }
 
   #checkGroupId(groupId: string): void {
