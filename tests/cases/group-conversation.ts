@@ -9,6 +9,8 @@ import {
   HeartbeatResponse,
   JoinGroupRequest,
   JoinGroupResponse,
+  LeaveGroupRequest,
+  LeaveGroupResponse,
   type Message,
   OffsetCommitRequest,
   OffsetCommitResponse,
@@ -26,6 +28,7 @@ export interface GroupMemberOptions {
   readonly group: string;
   readonly topic: string;
   readonly instanceId?: string;
+  readonly sessionTimeoutMs?: number;
 }
 
 export class GroupMember {
@@ -68,7 +71,7 @@ export class GroupMember {
         groupId,
         memberId: this.memberId,
         groupInstanceId: instanceId,
-        sessionTimeoutMs: 10_000,
+        sessionTimeoutMs: this.options.sessionTimeoutMs ?? 10_000,
         rebalanceTimeoutMs: version === 0 ? -1 : 10_000,
         protocolType: 'consumer',
         protocols: [{ name: 'range', metadata }],
@@ -96,6 +99,12 @@ export class GroupMember {
     const { group: groupId, instanceId = null } = this.options;
     const beat = { groupId, generationId: this.generationId, memberId: this.memberId, groupInstanceId: instanceId };
     return (await this.client.send(HeartbeatRequest, HeartbeatResponse, instanceId === null ? 0 : 3, beat)).errorCode;
+  }
+
+  async leave(): Promise<void> {
+    const leave = { groupId: this.options.group, memberId: this.memberId };
+    assertError((await this.client.send(LeaveGroupRequest, LeaveGroupResponse, 1, leave)).errorCode, 'NONE');
+    [this.memberId, this.generationId] = ['', -1];
   }
 
   /** Commits for a partition, and answers its error code. */

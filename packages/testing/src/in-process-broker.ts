@@ -4,13 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Broker, startBroker } from '@odradek/broker';
-import { createLogger, createSystemWorld, type MetricsRegistry } from '@odradek/runtime';
+import { type Clock, createLogger, createSystemWorld, type MetricsRegistry } from '@odradek/runtime';
 import { RawClient, type RawClientOptions } from './raw-client.ts';
 
 export interface InProcessBrokerOptions {
   readonly properties?: Readonly<Record<string, string | number | boolean>>;
   /** Where the data is kept and stays; without one a temporary directory that `close` removes. */
   readonly dataDirectory?: string;
+  /** Another clock than the machine's, such as one that can be put forward. */
+  readonly clock?: Clock;
 }
 
 export class InProcessBroker {
@@ -35,11 +37,13 @@ export class InProcessBroker {
     this.#lines = lines;
   }
 
-  static async start({ properties = {}, dataDirectory }: InProcessBrokerOptions = {}): Promise<InProcessBroker> {
+  static async start({ properties = {}, dataDirectory, clock }: InProcessBrokerOptions = {}): Promise<InProcessBroker> {
     const ownDirectory = dataDirectory === undefined ? mkdtempSync(join(tmpdir(), 'odradek-test-')) : undefined;
     const directory = dataDirectory ?? ownDirectory ?? '';
     const lines: string[] = [];
-    const world = { ...createSystemWorld(), logger: createLogger({ level: 'info', write: (text) => void lines.push(text) }) };
+    const system = createSystemWorld();
+    const logger = createLogger({ level: 'info', write: (text) => void lines.push(text) });
+    const world = { ...system, logger, clock: clock ?? system.clock };
     try {
       const broker = await startBroker({
         properties: { 'broker.id': 0, listeners: 'PLAINTEXT://127.0.0.1:0', 'log.dirs': directory, ...properties },
