@@ -1,8 +1,8 @@
 // Fetch (1): reads record batches; also how followers replicate.
 //
 // With less than minBytes at hand the request waits, up to maxWaitMs. Versions 0 and 1 get magic 0, 2 and 3 magic 1. From 3 on the
-// first batch comes whole even if it is too large, 4 brings isolation, 7 sessions, 9 leader epochs, 10 zstd, 12 divergence by
-// epoch, 13 topic ids, 16 the current leader's address.
+// first batch comes whole even if it is too large, 4 brings isolation, 7 sessions, 9 leader epochs, 10 zstd, 11 reading from followers,
+// 12 divergence by epoch, 13 topic ids, 15 the epoch of a follower's life, 16 the current leader's address.
 
 import {
   convertRecords,
@@ -15,9 +15,12 @@ import {
 } from '@odradek/protocol';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
+import type { ConsumerReplicas } from '../replication/consumer-replicas.ts';
 import type { FetchContext, FetchedPartition, FetchPartitionInit, FetchSessions } from '../replication/fetch-sessions.ts';
+import type { Partition } from '../replication/partition.ts';
 import { type PartitionReads, type ReadLimits, readPartitions, refusedPartition } from '../replication/partition-reads.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
+import type { ReplicationQuota } from '../replication/replication-quota.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
 import { LeaderHints } from './leader-hints.ts';
@@ -30,6 +33,10 @@ export interface FetchParts {
   readonly maxBytes: () => number;
   /** message.downconversion.enable of a topic */
   readonly convertsDown: (topic: string) => boolean;
+  /** Where consumers should read; undefined: always from the leader. */
+  readonly consumerReplicas: ConsumerReplicas | undefined;
+  /** For what this broker sends to throttled followers. */
+  readonly leaderQuota: ReplicationQuota;
 }
 
 type FetchAnswer = MessageInit<typeof FetchResponse>;
@@ -52,18 +59,26 @@ export function fetchHandler(parts: FetchParts): Handler<typeof FetchRequest, ty
 
 function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext): FetchAnswer | Promise<FetchAnswer> {
   const { apiVersion } = context;
-  const replicaId = apiVersion >= 15 ? request.replicaState.replicaId : request.replicaId;
+  const [replicaId, replicaEpoch] =
+    apiVersion >= 15 ? [request.replicaState.replicaId, request.replicaState.replicaEpoch] : [request.replicaId, -1];
   const isFollower = replicaId >= 0;
   const names = parts.metadataCache.current;
   const session = parts.fetchSessions.begin(request, apiVersion, isFollower, (topicId) => names.topicName(topicId));
   if (session.errorCode !== errorCodes.NONE) return answer(parts, context, session, []);
-  const maxBytes = Math.min(request.maxBytes, parts.maxBytes());
+  const maxBytes = isFollower ? request.maxBytes : Math.min(request.maxBytes, parts.maxBytes());
+  const { consumerReplicas, leaderQuota } = parts;
+  const maySendElsewhere = !isFollower && apiVersion >= 11 && request.rackId !== '' && consumerReplicas !== undefined;
   const fetching: Fetch = {
     request,
     context,
     session,
     limits: {
       replicaId,
+      replicaEpoch,
+      isHeldBack: isFollower ? (partition) => isHeldBack(leaderQuota, partition, replicaId) : never,
+      betterReplica: maySendElsewhere
+        ? (partition, fetchOffset) => consumerReplicas.betterFor(request.rackId, partition, fetchOffset, context.listenerName)
+        : nowhere,
       isolation: isFollower ? 'logEnd' : request.isolationLevel === 1 ? 'lastStable' : 'highWatermark',
       // Consumers that tell their rack may read from followers.
       requiresLeader: isFollower || apiVersion < 11,
@@ -77,6 +92,14 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
   return finish(parts, fetching, reads);
 }
 
+const never = (): boolean => false;
+const nowhere = (): undefined => undefined;
+
+/** Followers in sync are never held back: that would only make them fall out. */
+function isHeldBack(quota: ReplicationQuota, partition: Partition, followerId: number): boolean {
+  return quota.isThrottled(partition.topic, partition.index) && quota.isExceeded && !partition.inSyncReplicas.has(followerId);
+}
+
 async function fetchLater(
   parts: FetchParts,
   fetching: Fetch,
@@ -86,10 +109,11 @@ async function fetchLater(
   if (!mustWait(fetching, reads)) return finish(parts, fetching, reads);
   for (const { release } of reads.fetched) release?.();
   const { wanted } = fetching.session;
-  const { isolation } = fetching.limits;
+  const { isolation, isHeldBack } = fetching.limits;
   await enoughToFetch(parts.replicaManager, {
     wanted,
     isolation,
+    isHeldBack,
     minBytes: fetching.minBytes,
     sizeBytes: reads.sizeBytes,
     maxWaitMs: fetching.request.maxWaitMs,
@@ -101,11 +125,18 @@ function mustWait({ request, session, minBytes }: Fetch, reads: PartitionReads):
   return request.maxWaitMs > 0 && session.wanted.length > 0 && reads.sizeBytes < minBytes && !reads.isUrgent;
 }
 
-function finish(parts: FetchParts, { context, session }: Fetch, reads: PartitionReads): FetchAnswer {
+function finish(parts: FetchParts, { context, session, limits }: Fetch, reads: PartitionReads): FetchAnswer {
   const { apiVersion, frame } = context;
+  if (limits.replicaId >= 0) recordThrottled(parts.leaderQuota, reads.fetched);
   if (frame !== undefined) frame.onSent = releaseOf(reads.fetched);
   const fetched = apiVersion >= 10 ? reads.fetched : reads.fetched.map((partition) => adapt(parts, apiVersion, partition));
   return answer(parts, context, session, fetched);
+}
+
+function recordThrottled(quota: ReplicationQuota, fetched: readonly FetchedPartition[]): void {
+  for (const { wanted, sizeBytes } of fetched) {
+    if (sizeBytes > 0 && quota.isThrottled(wanted.topic ?? '', wanted.partition)) quota.record(sizeBytes);
+  }
 }
 
 /** Gives back all buffers of an answer; undefined when there is none to give back. */

@@ -8,6 +8,8 @@ import type { DelayedOperation } from './delayed-operation.ts';
 export interface FetchWait {
   readonly wanted: readonly WantedPartition[];
   readonly isolation: Isolation;
+  /** Partitions whose new bytes do not count for the time being. */
+  readonly isHeldBack?: (partition: Partition) => boolean;
   readonly minBytes: number;
   /** What was there at the first look. */
   readonly sizeBytes: number;
@@ -70,9 +72,9 @@ class DelayedFetch implements DelayedOperation<Partition> {
   }
 
   #hasEnough(index: number, partition: Partition): boolean {
-    const { wanted, isolation, minBytes, sizeBytes } = this.#wait;
+    const { wanted, isolation, isHeldBack, minBytes, sizeBytes } = this.#wait;
     const fetchOffset = wanted[index]?.fetchOffset ?? 0;
-    if (partition.readableEnd(isolation) <= fetchOffset) return false;
+    if (partition.readableEnd(isolation) <= fetchOffset || isHeldBack?.(partition) === true) return false;
     return minBytes <= 1 || sizeBytes + this.#writtenBytes() - this.#writtenAtStart >= minBytes;
   }
 

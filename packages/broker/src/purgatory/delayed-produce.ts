@@ -54,5 +54,5 @@ function outcomeOf({ partition, requiredOffset, leaderEpoch }: AwaitedAppend): n
   if (!partition.isLeader || partition.leaderEpoch !== leaderEpoch) return errorCodes.NOT_LEADER_OR_FOLLOWER;
   if (partition.log.highWatermark < requiredOffset) return undefined;
   // The set of in-sync replicas may have shrunk between the append and now.
-  return partition.hasEnoughInSyncReplicas() ? errorCodes.NONE : errorCodes.NOT_ENOUGH_REPLICAS_AFTER_APPEND;
+  return partition.hadEnoughInSyncReplicas() ? errorCodes.NONE : errorCodes.NOT_ENOUGH_REPLICAS_AFTER_APPEND;
 }

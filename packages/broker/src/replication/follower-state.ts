@@ -5,15 +5,18 @@ export class FollowerState {
   /** End of what the follower has; -1 while it has not fetched in this leader's reign. */
   logEndOffset = -1;
   logStartOffset = -1;
+  /** The epoch of the broker's life in which it fetched last; -1: it did not say. */
+  brokerEpoch = -1;
   /** Monotonic time of the last moment at which the follower had all that the leader had. */
   lastCaughtUpMs: number;
   /** The leader's end offset and the monotonic time at the follower's previous fetch. */
-  #lastFetchLeaderEndOffset = 0;
-  #lastFetchMs = 0;
+  #lastFetchLeaderEndOffset = -1;
+  #lastFetchMs = Number.NEGATIVE_INFINITY;
 
-  constructor(brokerId: number, nowMs: number) {
+  /** Who is in sync when a reign begins has caught up at that moment; of the others nothing is known. */
+  constructor(brokerId: number, isInSync: boolean, nowMs: number) {
     this.brokerId = brokerId;
-    this.lastCaughtUpMs = nowMs;
+    this.lastCaughtUpMs = isInSync ? nowMs : Number.NEGATIVE_INFINITY;
   }
 
   /**

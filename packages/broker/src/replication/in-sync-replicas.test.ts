@@ -49,7 +49,7 @@ for (const { inSync, min, assigned, expected } of [
 }
 
 test('a follower that is one fetch behind a busy leader stays caught up', () => {
-  const follower = new FollowerState(2, 0);
+  const follower = new FollowerState(2, true, 0);
   follower.recordFetch(0, 0, 100, 1_000);
   assert.equal(follower.lastCaughtUpMs, 0);
   follower.recordFetch(100, 0, 200, 2_000);

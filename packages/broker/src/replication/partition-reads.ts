@@ -3,12 +3,18 @@
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { FetchedRecords } from '@odradek/storage';
 import type { FetchedPartition, FetchPartitionInit, WantedPartition } from './fetch-sessions.ts';
-import type { Isolation } from './partition.ts';
+import type { Isolation, Partition } from './partition.ts';
 import type { ReplicaManager } from './replica-manager.ts';
 
 export interface ReadLimits {
   /** The broker id of a follower; below 0 a consumer. */
   readonly replicaId: number;
+  /** The epoch of the follower's life; -1 when it does not say. */
+  readonly replicaEpoch: number;
+  /** Whether the reader gets nothing of the partition for the time being, because replication costs too much. */
+  readonly isHeldBack: (partition: Partition) => boolean;
+  /** The broker that the reader should rather ask; undefined: it may read here. */
+  readonly betterReplica: (partition: Partition, fetchOffset: number) => number | undefined;
   readonly isolation: Isolation;
   readonly requiresLeader: boolean;
   readonly maxBytes: number;
@@ -56,7 +62,8 @@ function readFrom(
 function add(reads: PartitionReads, fetched: FetchedPartition): void {
   reads.fetched.push(fetched);
   reads.sizeBytes += fetched.sizeBytes;
-  if (fetched.data.errorCode !== errorCodes.NONE || fetched.data.divergingEpoch !== undefined) reads.isUrgent = true;
+  const { errorCode, divergingEpoch, preferredReadReplica } = fetched.data;
+  if (errorCode !== errorCodes.NONE || divergingEpoch !== undefined || preferredReadReplica !== -1) reads.isUrgent = true;
 }
 
 function readOne(
@@ -71,21 +78,27 @@ function readOne(
     if (wanted.topicId !== zeroUuid && partition.topicId !== zeroUuid && wanted.topicId !== partition.topicId) {
       throw new ProtocolError(errorCodes.INCONSISTENT_TOPIC_ID);
     }
-    const { requiresLeader, isolation, maxBytes, minOneBatch } = limits;
-    const { fetchOffset, currentLeaderEpoch } = wanted;
-    const divergingEpoch = partition.divergence(fetchOffset, wanted.lastFetchedEpoch, currentLeaderEpoch, requiresLeader);
+    const { fetchOffset, currentLeaderEpoch, lastFetchedEpoch } = wanted;
+    const { requiresLeader, isolation, replicaId } = limits;
+    partition.checkEpoch(currentLeaderEpoch);
+    if (replicaId >= 0) partition.ensureFollower(replicaId, limits.replicaEpoch);
+    const elsewhere = limits.betterReplica(partition, fetchOffset);
+    if (elsewhere !== undefined) return nothing(wanted, partition, { preferredReadReplica: elsewhere });
+    const divergingEpoch = partition.divergence(fetchOffset, lastFetchedEpoch, currentLeaderEpoch, requiresLeader);
+    // Where the logs part nothing is read, and what the follower has does not count: it must truncate first.
+    if (divergingEpoch !== undefined) return nothing(wanted, partition, { divergingEpoch });
+    const isHeldBack = limits.isHeldBack(partition);
     const records = partition.read(fetchOffset, {
       isolation,
       currentLeaderEpoch,
       requiresLeader,
-      // Where the logs part nothing is read: the reader must truncate first.
-      maxBytes: divergingEpoch === undefined ? Math.min(wanted.maxBytes, Math.max(0, maxBytes - sizeBefore)) : 0,
-      minOneBatch: divergingEpoch === undefined && minOneBatch && sizeBefore === 0,
+      maxBytes: isHeldBack ? 0 : Math.min(wanted.maxBytes, Math.max(0, limits.maxBytes - sizeBefore)),
+      minOneBatch: !isHeldBack && limits.minOneBatch && sizeBefore === 0,
     });
-    if (limits.replicaId >= 0) partition.recordFollowerFetch(limits.replicaId, fetchOffset, wanted.followerLogStartOffset);
-    if (!(records instanceof Promise)) return success(wanted, records, divergingEpoch);
+    if (replicaId >= 0) recordPosition(partition, limits, wanted);
+    if (!(records instanceof Promise)) return success(wanted, records);
     return records.then(
-      (late) => success(wanted, late, divergingEpoch),
+      (late) => success(wanted, late),
       (error: unknown) => failed(wanted, error),
     );
   } catch (error) {
@@ -93,18 +106,19 @@ function readOne(
   }
 }
 
-function success(
-  wanted: WantedPartition,
-  records: FetchedRecords,
-  divergingEpoch: { readonly epoch: number; readonly endOffset: number } | undefined,
-): FetchedPartition {
+function recordPosition(partition: Partition, { replicaId, replicaEpoch }: ReadLimits, wanted: WantedPartition): void {
+  const { fetchOffset, followerLogStartOffset: logStartOffset } = wanted;
+  partition.recordFollowerFetch({ brokerId: replicaId, brokerEpoch: replicaEpoch, fetchOffset, logStartOffset });
+}
+
+function success(wanted: WantedPartition, records: FetchedRecords): FetchedPartition {
   const data: FetchPartitionInit = {
     partitionIndex: wanted.partition,
     errorCode: errorCodes.NONE,
     highWatermark: records.highWatermark,
     lastStableOffset: records.lastStableOffset,
     logStartOffset: records.logStartOffset,
-    divergingEpoch,
+    divergingEpoch: undefined,
     currentLeader: undefined,
     snapshotId: undefined,
     abortedTransactions: records.abortedTransactions,
@@ -112,6 +126,33 @@ function success(
     records: records.records,
   };
   return { wanted, data, sizeBytes: records.sizeBytes, release: records.release };
+}
+
+/** What the reader gets instead of records. */
+interface Instead {
+  readonly divergingEpoch?: { readonly epoch: number; readonly endOffset: number };
+  readonly preferredReadReplica?: number;
+}
+
+function nothing(
+  wanted: WantedPartition,
+  { log }: Partition,
+  { divergingEpoch, preferredReadReplica = -1 }: Instead,
+): FetchedPartition {
+  const data: FetchPartitionInit = {
+    partitionIndex: wanted.partition,
+    errorCode: errorCodes.NONE,
+    highWatermark: log.highWatermark,
+    lastStableOffset: log.lastStableOffset,
+    logStartOffset: log.logStartOffset,
+    divergingEpoch,
+    currentLeader: undefined,
+    snapshotId: undefined,
+    abortedTransactions: null,
+    preferredReadReplica,
+    records: [],
+  };
+  return { wanted, data, sizeBytes: 0, release: undefined };
 }
 
 function failed(wanted: WantedPartition, error: unknown): FetchedPartition {

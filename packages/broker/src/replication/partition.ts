@@ -6,10 +6,9 @@
 // A Partition decides nothing about other partitions and knows no requests; it throws a ProtocolError where it must refuse.
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
-import type { Clock } from '@odradek/runtime';
 import type { AppendInfo, FetchedRecords, PartitionLog } from '@odradek/storage';
-import { FollowerState } from './follower-state.ts';
-import { hasEnoughInSync, highWatermarkOf } from './in-sync-replicas.ts';
+import type { FollowerState } from './follower-state.ts';
+import { Reign, type ReignParts } from './reign.ts';
 
 /** What the controller says of a partition, in LeaderAndIsr. */
 export interface PartitionState {
@@ -39,13 +38,18 @@ export interface ReadOptions {
   readonly minOneBatch: boolean;
 }
 
-export interface PartitionParts {
-  readonly brokerId: number;
-  readonly clock: Clock;
-  /** replica.lag.time.max.ms */
-  readonly maxReplicaLagMs: () => number;
+export interface PartitionParts extends ReignParts {
   /** Called when something happened that a waiting request may have waited for. */
   readonly onProgress: (partition: Partition) => void;
+  readonly onInSyncChange: (change: 'grown' | 'shrunk') => void;
+}
+
+/** A follower that fetches: how far it is, and in which life of its broker (-1: it does not say). */
+export interface FollowerFetch {
+  readonly brokerId: number;
+  readonly brokerEpoch: number;
+  readonly fetchOffset: number;
+  readonly logStartOffset: number;
 }
 
 const noEpoch = -1;
@@ -59,12 +63,12 @@ export class Partition {
   #isOffline = false;
   #leader = -1;
   #leaderEpoch = noEpoch;
+  /** Of what the controller told last; while this broker leads, the reign knows better. */
   #partitionEpoch = -1;
-  /** Where the log ended when this broker began to lead; the high watermark is not known to be right before it gets there. */
-  #leaderEpochStartOffset = 0;
-  #assignedReplicas: readonly number[] = [];
   #inSyncReplicas: ReadonlySet<number> = new Set();
-  readonly #followers = new Map<number, FollowerState>();
+  #assignedReplicas: readonly number[] = [];
+  /** While this broker leads. */
+  #reign: Reign | undefined;
   #stagedBytes = 0;
   #writtenBytes = 0;
   /** The end of the written log of which waiting requests were told last. */
@@ -90,23 +94,29 @@ export class Partition {
   }
 
   get partitionEpoch(): number {
-    return this.#partitionEpoch;
+    return this.#reign?.partitionEpoch ?? this.#partitionEpoch;
   }
 
   get isLeader(): boolean {
-    return this.#leader === this.#parts.brokerId;
+    return this.#reign !== undefined;
   }
 
   get assignedReplicas(): readonly number[] {
     return this.#assignedReplicas;
   }
 
+  /** As agreed on with the controller. */
   get inSyncReplicas(): ReadonlySet<number> {
-    return this.#inSyncReplicas;
+    return this.#reign?.inSyncReplicas ?? this.#inSyncReplicas;
   }
 
   get isUnderReplicated(): boolean {
-    return this.isLeader && this.#inSyncReplicas.size < this.#assignedReplicas.length;
+    return this.isLeader && this.inSyncReplicas.size < this.#assignedReplicas.length;
+  }
+
+  /** What the leader knows of the other replicas; nothing where this broker does not lead. */
+  get followers(): Iterable<FollowerState> {
+    return this.#reign?.followers ?? [];
   }
 
   /** The disk below it failed: the partition answers nothing but KAFKA_STORAGE_ERROR from now on. */
@@ -133,24 +143,31 @@ export class Partition {
   /** The controller made this broker the leader. `openLog` is called when there is no log yet. True: a new reign began. */
   becomeLeader(state: PartitionState, openLog: () => PartitionLog): boolean {
     this.#log ??= openLog();
-    const isNewReign = state.leaderEpoch > this.#leaderEpoch || !this.isLeader;
-    this.#take(state);
-    if (isNewReign) {
-      this.#leaderEpochStartOffset = this.#log.logEndOffset;
-      this.#log.assignLeaderEpoch(state.leaderEpoch, this.#leaderEpochStartOffset);
-      this.#resetFollowers();
+    const reign = this.#reign;
+    if (reign !== undefined && reign.leaderEpoch === state.leaderEpoch) {
+      reign.update(state);
+      this.#assignedReplicas = state.replicas;
+    } else {
+      this.#endReign();
+      this.#take(state);
+      const startOffset = this.#log.logEndOffset;
+      this.#log.assignLeaderEpoch(state.leaderEpoch, startOffset);
+      const onAgreed = (change: 'grown' | 'shrunk'): void => this.#inSyncChanged(change);
+      const { topic, index, topicId } = this;
+      this.#reign = new Reign(this.#parts, { topic, index, topicId, onAgreed }, state, startOffset);
     }
     this.advanceHighWatermark();
     this.#parts.onProgress(this);
-    return isNewReign;
+    return this.#reign !== reign;
   }
 
   /** The controller named another leader (or none). True: the leader or its epoch is new. */
   becomeFollower(state: PartitionState, openLog: () => PartitionLog): boolean {
     this.#log ??= openLog();
     const isNewReign = state.leaderEpoch > this.#leaderEpoch || state.leader !== this.#leader;
+    if (!isNewReign && state.partitionEpoch < this.#partitionEpoch) return false;
+    this.#endReign();
     this.#take(state);
-    this.#followers.clear();
     this.#parts.onProgress(this);
     return isNewReign;
   }
@@ -158,14 +175,20 @@ export class Partition {
   /** The controller took the replica away: who waits for it is told so. */
   stop(): void {
     this.#leader = -1;
-    this.#followers.clear();
+    this.#endReign();
     this.#parts.onProgress(this);
   }
 
   markOffline(): void {
     this.#isOffline = true;
     this.#leader = -1;
-    this.#followers.clear();
+    this.#endReign();
+    this.#parts.onProgress(this);
+  }
+
+  /** The log goes on in another directory. */
+  replaceLog(log: PartitionLog): void {
+    if (this.#log !== undefined) this.#log = log;
     this.#parts.onProgress(this);
   }
 
@@ -180,7 +203,7 @@ export class Partition {
     if (options.requiredAcks === -1 && !this.hasEnoughInSyncReplicas()) {
       throw this.#refusal(
         errorCodes.NOT_ENOUGH_REPLICAS,
-        `has only ${this.#inSyncReplicas.size} replicas in sync, and min.insync.replicas is ${log.config.minInSyncReplicas}`,
+        `has only ${this.inSyncReplicas.size} replicas in sync, and min.insync.replicas is ${log.config.minInSyncReplicas}`,
       );
     }
     const info = log.appendAsLeader(records, { leaderEpoch: this.#leaderEpoch, origin: options.origin });
@@ -254,21 +277,74 @@ export class Partition {
 
   /** Until the high watermark has reached this leader's reign, a consumer must not be told where the log ends. */
   get isEndKnown(): boolean {
-    return !this.isLeader || this.log.highWatermark >= this.#leaderEpochStartOffset;
+    return this.#reign === undefined || this.log.highWatermark >= this.#reign.startOffset;
   }
 
-  /** A follower fetched, and so has everything before `fetchOffset`. Throws NOT_LEADER_OR_FOLLOWER for a broker that is no replica. */
-  recordFollowerFetch(brokerId: number, fetchOffset: number, logStartOffset: number): void {
-    const follower = this.#followers.get(brokerId);
+  /** Throws NOT_LEADER_OR_FOLLOWER for a broker that is no replica, or has begun another life since it asked. */
+  ensureFollower(brokerId: number, brokerEpoch: number): FollowerState {
+    const follower = this.#reign?.follower(brokerId);
     if (follower === undefined) throw this.#refusal(errorCodes.NOT_LEADER_OR_FOLLOWER, `has no replica on broker ${brokerId}`);
-    follower.recordFetch(fetchOffset, logStartOffset, this.log.logEndOffset, this.#parts.clock.monotonicMs());
-    this.advanceHighWatermark();
+    if (brokerEpoch !== -1 && brokerEpoch < follower.brokerEpoch) {
+      throw this.#refusal(errorCodes.NOT_LEADER_OR_FOLLOWER, `has heard of a later life of broker ${brokerId} than ${brokerEpoch}`);
+    }
+    return follower;
+  }
+
+  /** A follower fetched, and so has everything before `fetchOffset`. Throws as `ensureFollower`. */
+  recordFollowerFetch({ brokerId, brokerEpoch, fetchOffset, logStartOffset }: FollowerFetch): void {
+    const follower = this.ensureFollower(brokerId, brokerEpoch);
+    const { log } = this;
+    const [lowWatermarkBefore, endBefore] = [follower.logStartOffset, follower.logEndOffset];
+    follower.brokerEpoch = brokerEpoch;
+    follower.recordFetch(fetchOffset, logStartOffset, log.logEndOffset, this.#parts.clock.monotonicMs());
+    this.#reign?.maybeGrow(follower, log.highWatermark);
+    const hasMoved = this.advanceHighWatermark();
+    if (hasMoved || logStartOffset !== lowWatermarkBefore || fetchOffset !== endBefore) this.#parts.onProgress(this);
+  }
+
+  /** Followers that lag for too long leave the in-sync replicas, when the controller agrees. */
+  maybeShrinkInSyncReplicas(): void {
+    if (this.#reign !== undefined && this.hasLog) this.#reign.maybeShrink(this.log.logEndOffset);
+  }
+
+  /** Whether a produce request with acks=all may be accepted. */
+  hasEnoughInSyncReplicas(): boolean {
+    return this.#reign?.hasEnoughInSync(this.log.config.minInSyncReplicas) ?? false;
+  }
+
+  /** Whether what the high watermark has passed was enough replicas' when it did. */
+  hadEnoughInSyncReplicas(): boolean {
+    return this.#reign?.hadEnoughInSync(this.log.config.minInSyncReplicas) ?? false;
+  }
+
+  /** The leader's next batches. Throws KAFKA_STORAGE_ERROR, CORRUPT_MESSAGE, or Error when they do not follow what is here. */
+  appendAsFollower(records: Buffer): AppendInfo {
+    const info = this.#followerLog().appendAsFollower(records);
+    this.#stagedBytes += info.sizeBytes;
+    return info;
+  }
+
+  /**
+   * What the leader says of its offsets, once what came with it is written. A new leader may know less than this broker; what was
+   * committed before stays so, as long as it has not been cut off.
+   */
+  followOffsets(highWatermark: number, logStartOffset: number): void {
+    const log = this.#followerLog();
+    if (highWatermark > log.highWatermark) log.updateHighWatermark(highWatermark);
+    if (logStartOffset > log.logStartOffset) log.deleteRecordsBefore(Math.min(logStartOffset, log.highWatermark));
     this.#parts.onProgress(this);
   }
 
-  hasEnoughInSyncReplicas(): boolean {
-    const minInSync = this.log.config.minInSyncReplicas;
-    return hasEnoughInSync(this.#inSyncReplicas.size, minInSync, this.#assignedReplicas.length);
+  /** Drops what the leader does not have. */
+  truncateTo(offset: number): void {
+    this.#followerLog().truncateTo(offset);
+    this.#toldEndOffset = -1;
+  }
+
+  /** Drops everything: the leader begins later. */
+  restartAt(offset: number): void {
+    this.#followerLog().truncateFullyAndStartAt(offset);
+    this.#toldEndOffset = -1;
   }
 
   /** What was appended is written: readers have news. Called for each append; those of one turn were written together. */
@@ -285,25 +361,21 @@ export class Partition {
   /** Moves the high watermark as far as the in-sync replicas allow. True: it moved. */
   advanceHighWatermark(): boolean {
     const log = this.#log;
-    if (log === undefined || !this.isLeader || this.#isOffline) return false;
+    const reign = this.#reign;
+    if (log === undefined || reign === undefined || this.#isOffline) return false;
     const before = log.highWatermark;
-    let reached = log.writtenEndOffset;
-    if (this.#followers.size > 0) {
-      if (!this.hasEnoughInSyncReplicas()) return false;
-      reached = highWatermarkOf(reached, this.#inSyncReplicas, this.#followers.values(), {
-        nowMs: this.#parts.clock.monotonicMs(),
-        maxLagMs: this.#parts.maxReplicaLagMs(),
-      });
-    }
+    // With too few in sync nothing more is committed, even if those few have it.
+    if (!this.hasEnoughInSyncReplicas()) return false;
+    const reached = reign.committedEnd(log.writtenEndOffset);
     if (reached <= before) return false;
     return log.updateHighWatermark(reached) > before;
   }
 
-  /** The offset below which every replica may delete: the least log start offset of all. */
+  /** The offset below which every replica has deleted: the least log start offset of all that are there. */
   get lowWatermark(): number {
     let lowest = this.log.logStartOffset;
-    for (const follower of this.#followers.values()) {
-      if (this.#inSyncReplicas.has(follower.brokerId) && follower.logStartOffset < lowest) lowest = follower.logStartOffset;
+    for (const { brokerId, logStartOffset } of this.followers) {
+      if (logStartOffset < lowest && this.#parts.isBrokerAlive(brokerId)) lowest = logStartOffset;
     }
     return lowest;
   }
@@ -327,20 +399,30 @@ export class Partition {
     return log;
   }
 
+  #followerLog(): PartitionLog {
+    const { log } = this;
+    if (this.isLeader) throw this.#refusal(errorCodes.NOT_LEADER_OR_FOLLOWER, 'is led by this broker, and follows nobody');
+    return log;
+  }
+
+  #inSyncChanged(change: 'grown' | 'shrunk'): void {
+    this.#parts.onInSyncChange(change);
+    // The set can be down to this broker alone, or have room for the next that waits to join: that one will fetch again.
+    this.advanceHighWatermark();
+    this.#parts.onProgress(this);
+  }
+
+  #endReign(): void {
+    this.#reign?.end();
+    this.#reign = undefined;
+  }
+
   #take(state: PartitionState): void {
     this.#leader = state.leader;
     this.#leaderEpoch = state.leaderEpoch;
     this.#partitionEpoch = state.partitionEpoch;
     this.#assignedReplicas = state.replicas;
     this.#inSyncReplicas = new Set(state.isr);
-  }
-
-  #resetFollowers(): void {
-    this.#followers.clear();
-    const nowMs = this.#parts.clock.monotonicMs();
-    for (const brokerId of this.#assignedReplicas) {
-      if (brokerId !== this.#parts.brokerId) this.#followers.set(brokerId, new FollowerState(brokerId, nowMs));
-    }
   }
 
   #refusal(code: number, what: string): ProtocolError {

@@ -7,10 +7,11 @@ import { errorCodes, type LeaderAndIsrRequest, ProtocolError, type StopReplicaRe
 import { createLogger, createSystemWorld, type World } from '@odradek/runtime';
 import { defaultLogConfig, type LogConfig, LogManager } from '@odradek/storage';
 import { batchOf } from '../handlers/broker-requests.fixture.ts';
-import { MetadataCache } from '../metadata/metadata-cache.ts';
+import { MetadataCache, type MetadataUpdate } from '../metadata/metadata-cache.ts';
 import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
 import { type AwaitedAppend, replicated } from '../purgatory/delayed-produce.ts';
 import type { Partition } from './partition.ts';
+import type { InSyncAnswer, InSyncProposal } from './reign.ts';
 import { ReplicaManager } from './replica-manager.ts';
 
 const self = 1;
@@ -21,11 +22,20 @@ let world: World;
 let logManager: LogManager;
 let replicaManager: ReplicaManager;
 let config: LogConfig;
+let metadataCache: MetadataCache;
+/** What was asked of the controller, and how to answer. */
+let proposals: (InSyncProposal & { readonly answer: (answer: InSyncAnswer) => void })[];
+/** What the fetchers were told. */
+let orders: string[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'odradek-test-'));
   world = { ...createSystemWorld(), logger: createLogger({ level: 'fatal', write: () => undefined }) };
   config = defaultLogConfig;
+  proposals = [];
+  orders = [];
+  metadataCache = new MetadataCache('cluster');
+  metadataCache.update(brokersAlive(1, 2, 3));
   logManager = LogManager.open({ world, directories: [directory], topicLogConfig: () => config });
   logManager.claim(self, 'cluster');
   await logManager.load();
@@ -35,10 +45,20 @@ beforeEach(async () => {
     timer: world.timer,
     logger: world.logger,
     logManager,
-    metadataCache: new MetadataCache('cluster'),
+    metadataCache,
     loadTopicConfigs: async () => undefined,
     topicLogConfig: () => config,
     maxReplicaLagMs: () => 30_000,
+    brokerEpoch: () => 7,
+    proposeInSync: (proposal) => {
+      const answer = Promise.withResolvers<InSyncAnswer>();
+      proposals.push({ ...proposal, answer: answer.resolve });
+      return answer.promise;
+    },
+    fetchers: {
+      follow: (partitions) => orders.push(...[...partitions].map(({ index, leader }) => `follow ${leader} in ${index}`)),
+      unfollow: (partitions) => orders.push(...[...partitions].map(({ index }) => `leave ${index}`)),
+    },
   });
 });
 afterEach(async () => {
@@ -55,6 +75,7 @@ interface Order {
   readonly replicas?: readonly number[];
   readonly controllerEpoch?: number;
   readonly topicId?: string;
+  readonly partitionEpoch?: number;
 }
 
 /** What the controller would send about `t-0`. */
@@ -65,6 +86,7 @@ function order({
   replicas = isr,
   controllerEpoch = 1,
   topicId: id = topicId,
+  partitionEpoch = leaderEpoch,
 }: Order): LeaderAndIsrRequest {
   const state = {
     topicName: '',
@@ -73,7 +95,7 @@ function order({
     leader,
     leaderEpoch,
     isr,
-    partitionEpoch: 0,
+    partitionEpoch,
     replicas,
     addingReplicas: [],
     removingReplicas: [],
@@ -123,6 +145,20 @@ async function append(partition: Partition, requiredAcks = -1): Promise<AwaitedA
   return { partition, requiredOffset: info.lastOffset + 1, leaderEpoch: partition.leaderEpoch, errorCode: undefined };
 }
 
+function fetched(partition: Partition, brokerId: number, fetchOffset: number, logStartOffset = 0, brokerEpoch = -1): void {
+  partition.recordFollowerFetch({ brokerId, brokerEpoch, fetchOffset, logStartOffset });
+}
+
+function brokersAlive(...ids: number[]): MetadataUpdate {
+  return {
+    controllerId: 9,
+    controllerEpoch: 1,
+    topicStates: [],
+    ungroupedPartitionStates: [],
+    liveBrokers: ids.map((id) => ({ id, rack: null, endpoints: [] })),
+  };
+}
+
 function refusesWith(code: keyof typeof errorCodes): (error: unknown) => boolean {
   return (error) => error instanceof ProtocolError && error.code === errorCodes[code];
 }
@@ -158,9 +194,9 @@ test('the high watermark waits for the followers in sync, and acks=all with it',
   const appended = await append(partition);
   assert.equal(partition.log.highWatermark, 0);
   const acknowledged = replicated(replicaManager, [appended], 60_000);
-  partition.recordFollowerFetch(2, 0, 0);
+  fetched(partition, 2, 0, 0);
   assert.equal(appended.errorCode, undefined);
-  partition.recordFollowerFetch(2, 2, 0);
+  fetched(partition, 2, 2, 0);
   await acknowledged;
   assert.equal(appended.errorCode, errorCodes.NONE);
   assert.equal(partition.log.highWatermark, 2);
@@ -168,7 +204,7 @@ test('the high watermark waits for the followers in sync, and acks=all with it',
 
 test('a broker that is no replica cannot fetch as one', async () => {
   const partition = await lead();
-  assert.throws(() => partition.recordFollowerFetch(7, 0, 0), refusesWith('NOT_LEADER_OR_FOLLOWER'));
+  assert.throws(() => fetched(partition, 7, 0, 0), refusesWith('NOT_LEADER_OR_FOLLOWER'));
 });
 
 test('with too few replicas in sync acks=all is refused, and what was appended stays uncommitted', async () => {
@@ -183,8 +219,8 @@ test('replicas that fall out of sync between append and answer are told', async 
   config = { ...defaultLogConfig, minInSyncReplicas: 2 };
   const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
   const appended = await append(partition);
-  partition.recordFollowerFetch(2, 2, 0);
-  await lead({ isr: [1], replicas: [1, 2] });
+  fetched(partition, 2, 2, 0);
+  await lead({ isr: [1], replicas: [1, 2], partitionEpoch: 1 });
   await replicated(replicaManager, [appended], 60_000);
   assert.equal(appended.errorCode, errorCodes.NOT_ENOUGH_REPLICAS_AFTER_APPEND);
 });
@@ -214,17 +250,17 @@ test('until the high watermark reaches a new reign, the end of the log is not kn
   assert.deepEqual(partition.log.endOffsetForEpoch(0), { leaderEpoch: 0, endOffset: 2 });
   assert.throws(() => partition.checkEpoch(0), refusesWith('FENCED_LEADER_EPOCH'));
   assert.throws(() => partition.checkEpoch(2), refusesWith('UNKNOWN_LEADER_EPOCH'));
-  partition.recordFollowerFetch(2, 2, 0);
+  fetched(partition, 2, 2, 0);
   assert.equal(partition.isEndKnown, true);
 });
 
 test('the low watermark is that of the replica that lags most', async () => {
   const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
   await append(partition);
-  partition.recordFollowerFetch(2, 2, 0);
+  fetched(partition, 2, 2, 0);
   assert.equal(partition.deleteRecordsBefore(-1), 2);
   assert.equal(partition.lowWatermark, 0);
-  partition.recordFollowerFetch(2, 2, 2);
+  fetched(partition, 2, 2, 2);
   assert.equal(partition.lowWatermark, 2);
 });
 

@@ -5,11 +5,12 @@
 // keeps a Partition across an await.
 
 import { errorCodes, type LeaderAndIsrRequest, ProtocolError, type StopReplicaRequest, zeroUuid } from '@odradek/protocol';
-import type { Clock, Logger, Timer } from '@odradek/runtime';
+import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
 import type { LogConfig, LogDirectory, LogManager, PartitionLog } from '@odradek/storage';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { Purgatory } from '../purgatory/purgatory.ts';
 import { Partition, type PartitionParts, type PartitionState } from './partition.ts';
+import type { ProposeInSync } from './reign.ts';
 
 export interface ReplicaManagerParts {
   readonly brokerId: number;
@@ -22,6 +23,18 @@ export interface ReplicaManagerParts {
   readonly loadTopicConfigs: (topics: Iterable<string>) => Promise<void>;
   readonly topicLogConfig: (topic: string) => LogConfig;
   readonly maxReplicaLagMs: () => number;
+  readonly brokerEpoch: () => number;
+  /** The way to the controller for a change of in-sync replicas. */
+  readonly proposeInSync: ProposeInSync;
+  /** What copies the partitions that other brokers lead. */
+  readonly fetchers: PartitionFollowers;
+}
+
+export interface PartitionFollowers {
+  /** These have another leader than this broker now, or a new epoch of it, or none. */
+  follow(partitions: Iterable<Partition>): void;
+  /** This broker leads them, or holds them no more. */
+  unfollow(partitions: Iterable<Partition>): void;
 }
 
 /** What became of one partition that the controller ordered something about. */
@@ -47,6 +60,10 @@ export class ReplicaManager {
   readonly #topics = new Map<string, Map<number, Partition>>();
   /** The last controller obeyed. */
   #controllerEpoch = 0;
+  #lagCheck: TimerTask | undefined;
+
+  /** How often in-sync replicas have changed since the start. */
+  readonly inSyncChanges = { grown: 0, shrunk: 0 };
 
   /** Told when this broker begins to lead a partition or to follow in it, and when it holds it no more. */
   onRoleChange: (partition: Partition) => void = () => undefined;
@@ -64,8 +81,18 @@ export class ReplicaManager {
     this.#partitionParts = {
       brokerId: parts.brokerId,
       clock: parts.clock,
+      logger: parts.logger,
       maxReplicaLagMs: parts.maxReplicaLagMs,
+      brokerEpoch: parts.brokerEpoch,
+      isBrokerAlive: (brokerId) => parts.metadataCache.current.broker(brokerId) !== undefined,
+      propose: parts.proposeInSync,
       onProgress: (partition) => this.#wake(partition),
+      onInSyncChange: (change) => {
+        this.inSyncChanges[change] += 1;
+      },
+    };
+    parts.logManager.onLogMoved = (log) => {
+      this.find(log.topicPartition.topic, log.topicPartition.partition)?.replaceLog(log);
     };
   }
 
@@ -104,17 +131,23 @@ export class ReplicaManager {
     const topics = topicStatesOf(request);
     await this.#parts.loadTopicConfigs(topics.map(({ topicName }) => topicName));
     this.#controllerEpoch = Math.max(this.#controllerEpoch, request.controllerEpoch);
-    return {
+    const changed: Partition[] = [];
+    const outcome = {
       errorCode: errorCodes.NONE,
       topics: topics.map(({ topicName, topicId, partitionStates }) => ({
         topicId,
         partitionErrors: partitionStates.map((state) => ({
           topicName,
           partitionIndex: state.partitionIndex,
-          errorCode: this.#apply(topicName, topicId, state),
+          errorCode: this.#apply(topicName, topicId, state, changed),
         })),
       })),
     };
+    // All at once: fetchers begin and end once for the whole request.
+    this.#parts.fetchers.unfollow(changed.filter(({ isLeader }) => isLeader));
+    this.#parts.fetchers.follow(changed.filter(({ isLeader }) => !isLeader));
+    if (changed.length > 0) this.#watchLag();
+    return outcome;
   }
 
   /** StopReplica: stops leading and following, and deletes the log where asked. */
@@ -139,6 +172,7 @@ export class ReplicaManager {
       this.onRoleChange(partition);
       lost.push(partition);
     }
+    this.#parts.fetchers.unfollow(lost);
     return lost;
   }
 
@@ -157,12 +191,24 @@ export class ReplicaManager {
 
   /** Answers everything that waits. */
   close(): void {
+    this.#lagCheck?.cancel();
     this.delayedFetches.close();
     this.delayedProduces.close();
     this.delayedDeletions.close();
   }
 
-  #apply(topic: string, topicId: string, state: PlacedState): number {
+  /** Looks twice in the time that a follower may lag whether one does. Begins with the first partition. */
+  #watchLag(): void {
+    if (this.#lagCheck !== undefined) return;
+    const check = (): void => {
+      for (const partition of this.partitions()) partition.maybeShrinkInSyncReplicas();
+      this.#lagCheck = this.#parts.timer.schedule(this.#parts.maxReplicaLagMs() / 2, check);
+    };
+    this.#lagCheck = this.#parts.timer.schedule(this.#parts.maxReplicaLagMs() / 2, check);
+  }
+
+  /** Adds the partition to `changed` when the order was obeyed. */
+  #apply(topic: string, topicId: string, state: PlacedState, changed: Partition[]): number {
     const existing = this.find(topic, state.partitionIndex);
     if (existing?.isOffline === true) return errorCodes.KAFKA_STORAGE_ERROR;
     if (existing !== undefined) {
@@ -187,7 +233,10 @@ export class ReplicaManager {
       return error.code;
     }
     this.#keep(partition);
+    changed.push(partition);
     this.onRoleChange(partition);
+    // One that was on its way to another directory when the broker stopped goes on.
+    this.#parts.logManager.resumeMove({ topic, partition: state.partitionIndex });
     return errorCodes.NONE;
   }
 
@@ -224,6 +273,7 @@ export class ReplicaManager {
       return error.code;
     } finally {
       if (partition !== undefined) {
+        this.#parts.fetchers.unfollow([partition]);
         partition.stop();
         this.onRoleChange(partition);
       }

@@ -1,0 +1,510 @@
+// Follows one broker: a loop that copies what it leads, batch by batch, into the replicas here.
+//
+//   new -> truncating   the follower's log is cut off where it parts from the leader's     (OffsetForLeaderEpoch)
+//   new -> fetching     leaders that speak Fetch 12 say with the records where they part   (diverging epoch)
+//   truncating -> fetching
+//
+// One request is under way at a time. It asks for what comes after all that is written here, and thereby tells the leader that the rest is;
+// so nothing is asked for before what came last is written. What goes wrong with one partition, its disk included, does not hold
+// up the others: it waits a while, or until the controller has something new to say of it (`failed`).
+
+import type { Connection } from '@odradek/client/connection';
+import { ConnectionError } from '@odradek/client/connection';
+import {
+  errorByCode,
+  errorCodes,
+  FetchRequest,
+  FetchResponse,
+  ListOffsetsRequest,
+  ListOffsetsResponse,
+  type Message,
+  OffsetForLeaderEpochRequest,
+  OffsetForLeaderEpochResponse,
+  ProtocolError,
+  zeroUuid,
+} from '@odradek/protocol';
+import type { Clock, Counter, Logger, Timer, TimerTask } from '@odradek/runtime';
+import type { AppendInfo } from '@odradek/storage';
+import { FetchSessionClient, type SessionPartition } from './fetch-session-client.ts';
+import { afterOutOfRange, type EpochEndAnswer, truncationFor } from './follower-truncation.ts';
+import type { Partition } from './partition.ts';
+import type { ReplicationQuota } from './replication-quota.ts';
+
+export interface FetcherSettings {
+  /** replica.fetch.min.bytes, replica.fetch.max.bytes, replica.fetch.response.max.bytes, replica.fetch.wait.max.ms */
+  readonly minBytes: number;
+  readonly partitionMaxBytes: number;
+  readonly responseMaxBytes: number;
+  readonly maxWaitMs: number;
+  /** replica.fetch.backoff.ms */
+  readonly backoffMs: number;
+  /** replica.socket.timeout.ms */
+  readonly timeoutMs: number;
+}
+
+export interface ReplicaFetcherParts {
+  readonly brokerId: number;
+  readonly brokerEpoch: () => number;
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly logger: Logger;
+  readonly settings: () => FetcherSettings;
+  /** For what throttled replicas fetch. */
+  readonly quota: ReplicationQuota;
+  /** A connection to the leader's broker, opened if need be. */
+  readonly connect: () => Promise<Connection>;
+  readonly fetchedBytes: Counter;
+}
+
+/** One partition that is followed, in one reign of its leader. */
+interface Followed {
+  readonly partition: Partition;
+  readonly leaderEpoch: number;
+  state: 'new' | 'truncating' | 'fetching' | 'failed';
+  /** Monotonic; before that nothing is asked about it. */
+  notBeforeMs: number;
+  /** Records of the leader's that are committed and not here; undefined: not known yet. */
+  lag: number | undefined;
+}
+
+const fetch = { request: FetchRequest, response: FetchResponse };
+const epochEnds = { request: OffsetForLeaderEpochRequest, response: OffsetForLeaderEpochResponse };
+const listOffsets = { request: ListOffsetsRequest, response: ListOffsetsResponse };
+const [latest, earliest] = [-1, -2];
+const firstVersionWithDivergence = 12;
+const lastVersionWithTopicNames = 12;
+
+type PartitionData = FetchResponse['responses'][number]['partitions'][number];
+
+/** Records that were appended and are on their way to the disk. */
+interface Appended {
+  readonly followed: Followed;
+  readonly data: PartitionData;
+  readonly info: AppendInfo;
+}
+
+export class ReplicaFetcher {
+  readonly #parts: ReplicaFetcherParts;
+  readonly #session = new FetchSessionClient();
+  readonly #followed = new Map<Partition, Followed>();
+  #isClosed = false;
+  #wake: (() => void) | undefined;
+  readonly #ended: Promise<void>;
+
+  constructor(parts: ReplicaFetcherParts) {
+    this.#parts = parts;
+    this.#ended = this.#run();
+  }
+
+  get partitionCount(): number {
+    return this.#followed.size;
+  }
+
+  /** Those that are given up until the controller has something new to say. */
+  get failedCount(): number {
+    let count = 0;
+    for (const { state } of this.#followed.values()) if (state === 'failed') count += 1;
+    return count;
+  }
+
+  /** The largest of all partitions. */
+  get maxLag(): number {
+    let most = 0;
+    for (const { lag } of this.#followed.values()) most = Math.max(most, lag ?? 0);
+    return most;
+  }
+
+  /** Follows the partition in the leader epoch that it is in. One that is followed in that epoch already goes on as it was. */
+  follow(partition: Partition): void {
+    const { leaderEpoch } = partition;
+    const known = this.#followed.get(partition);
+    if (known !== undefined && known.leaderEpoch === leaderEpoch && known.state !== 'failed') return;
+    this.#followed.set(partition, { partition, leaderEpoch, state: 'new', notBeforeMs: 0, lag: undefined });
+    this.#wake?.();
+  }
+
+  unfollow(partition: Partition): void {
+    this.#followed.delete(partition);
+  }
+
+  partitions(): Iterable<Partition> {
+    return this.#followed.keys();
+  }
+
+  /** Settles when the loop has come to its end; whoever gives the connections ends the request that is under way. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#followed.clear();
+    this.#wake?.();
+    return this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    // Not at once: whoever makes a fetcher is about to tell it what to follow.
+    await this.#pause(0);
+    while (!this.#isClosed) {
+      const due = this.#due();
+      if (due.length === 0) {
+        await this.#pause(this.#nextDueMs());
+        continue;
+      }
+      try {
+        const connection = await this.#parts.connect();
+        if (this.#isClosed) return;
+        await this.#truncate(connection, due);
+        if (!this.#isClosed && !(await this.#fetch(connection))) await this.#pause(this.#parts.settings().backoffMs);
+      } catch (error) {
+        this.#session.failed();
+        if (this.#isClosed) return;
+        this.#lost(error);
+        await this.#pause(this.#parts.settings().backoffMs);
+      }
+    }
+  }
+
+  #lost(error: unknown): void {
+    const { logger } = this.#parts;
+    if (error instanceof ConnectionError)
+      logger.warn(`Nothing can be fetched for the time being: ${error.message}`, { error: error.cause });
+    else logger.error('Fetching has failed unexpectedly', { error });
+  }
+
+  #due(): Followed[] {
+    const nowMs = this.#parts.clock.monotonicMs();
+    return [...this.#followed.values()].filter(({ state, notBeforeMs }) => state !== 'failed' && notBeforeMs <= nowMs);
+  }
+
+  /** undefined: nothing is waited for. */
+  #nextDueMs(): number | undefined {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const { state, notBeforeMs } of this.#followed.values()) if (state !== 'failed') nextMs = Math.min(nextMs, notBeforeMs);
+    return nextMs === Number.POSITIVE_INFINITY ? undefined : Math.max(1, nextMs - this.#parts.clock.monotonicMs());
+  }
+
+  /** Until somebody wakes the loop, or the time is up. */
+  #pause(ms: number | undefined): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      let task: TimerTask | undefined;
+      const wake = (): void => {
+        task?.cancel();
+        this.#wake = undefined;
+        resolve();
+      };
+      this.#wake = wake;
+      if (ms !== undefined) task = this.#parts.timer.schedule(ms, wake);
+    });
+  }
+
+  #isCurrent(followed: Followed): boolean {
+    return this.#followed.get(followed.partition) === followed && followed.leaderEpoch === followed.partition.leaderEpoch;
+  }
+
+  // ---- Truncation before the first fetch ----
+
+  async #truncate(connection: Connection, due: readonly Followed[]): Promise<void> {
+    const canDiverge = connection.version(fetch, this.#fetchVersions()) >= firstVersionWithDivergence;
+    const asking: { readonly followed: Followed; readonly epoch: number }[] = [];
+    for (const followed of due) {
+      if (followed.state === 'fetching' || !this.#isCurrent(followed)) continue;
+      this.#guarded(followed, () => {
+        const { latestEpoch: epoch, highWatermark } = followed.partition.log;
+        followed.state = canDiverge && epoch !== undefined ? 'fetching' : 'truncating';
+        if (followed.state === 'fetching') return;
+        if (epoch !== undefined && connection.versions(epochEnds).max >= 0) asking.push({ followed, epoch });
+        else this.#cutOff(followed, highWatermark, true);
+      });
+    }
+    if (asking.length === 0) return;
+    const { topics } = await connection.send(
+      epochEnds,
+      { replicaId: this.#parts.brokerId, topics: epochQuestions(asking) },
+      { timeoutMs: this.#parts.settings().timeoutMs },
+    );
+    const answers = new Map(
+      topics.flatMap(({ topic, partitions }) => partitions.map((answer) => [`${topic}/${answer.partition}`, answer])),
+    );
+    for (const { followed } of asking) {
+      if (!this.#isCurrent(followed)) continue;
+      const { topic, index } = followed.partition;
+      const answer = answers.get(`${topic}/${index}`);
+      if (answer?.errorCode === errorCodes.NONE) this.#guarded(followed, () => this.#cutOffAt(followed, answer));
+      else this.#refused(followed, answer?.errorCode ?? errorCodes.UNKNOWN_SERVER_ERROR, followed.leaderEpoch);
+    }
+  }
+
+  #cutOffAt(followed: Followed, answer: EpochEndAnswer): void {
+    const { log } = followed.partition;
+    const { offset, isComplete } = truncationFor(answer, log, log.highWatermark);
+    this.#cutOff(followed, offset, isComplete);
+  }
+
+  #cutOff(followed: Followed, offset: number, isComplete: boolean): void {
+    const { partition } = followed;
+    const { topic, index: number, log } = partition;
+    if (offset < log.logEndOffset) {
+      const fields = { topic, partition: number, from: offset, logEndOffset: log.logEndOffset, highWatermark: log.highWatermark };
+      if (offset < log.highWatermark)
+        this.#parts.logger.warn('Cutting off what was committed: the leader does not have it', fields);
+      else this.#parts.logger.info('Cutting off what the leader does not have', fields);
+    }
+    partition.truncateTo(offset);
+    // A leader that tells where logs part is asked by fetching.
+    if (isComplete || followed.state === 'fetching') followed.state = 'fetching';
+  }
+
+  // ---- Fetching ----
+
+  /** False: there was nothing to ask for, or the answer was a refusal: wait before the next. */
+  async #fetch(connection: Connection): Promise<boolean> {
+    const { brokerId, brokerEpoch, settings } = this.#parts;
+    const { minBytes, responseMaxBytes, maxWaitMs, timeoutMs } = settings();
+    const versions = this.#fetchVersions();
+    const wanted = this.#wanted(connection.version(fetch, versions));
+    // Some may have to be cut off further; others are held back for a while.
+    if (wanted.length === 0) return this.#due().some(({ state }) => state !== 'fetching');
+    const answer = await connection.ask(
+      fetch,
+      (version) => ({
+        ...(version >= 15 ? { replicaState: { replicaId: brokerId, replicaEpoch: brokerEpoch() } } : { replicaId: brokerId }),
+        maxWaitMs,
+        minBytes,
+        maxBytes: responseMaxBytes,
+        isolationLevel: 0,
+        ...this.#session.request(wanted, version),
+      }),
+      { ...versions, timeoutMs },
+    );
+    try {
+      if (!this.#session.answered(answer.message)) {
+        const { errorCode } = answer.message;
+        this.#parts.logger.info('The fetch session begins anew', { error: errorByCode(errorCode).name });
+        return errorCode === errorCodes.FETCH_SESSION_ID_NOT_FOUND || errorCode === errorCodes.INVALID_FETCH_SESSION_EPOCH;
+      }
+      await this.#take(connection, answer.message);
+    } finally {
+      answer.release();
+    }
+    return true;
+  }
+
+  /** By names, as long as the id of any topic is not known. */
+  #fetchVersions(): { readonly maxVersion?: number } {
+    for (const { partition } of this.#followed.values())
+      if (partition.topicId === zeroUuid) return { maxVersion: lastVersionWithTopicNames };
+    return {};
+  }
+
+  #wanted(version: number): SessionPartition[] {
+    const { quota, settings } = this.#parts;
+    const { partitionMaxBytes } = settings();
+    const isOverQuota = quota.isExceeded;
+    const wanted: SessionPartition[] = [];
+    for (const followed of this.#due()) {
+      const { partition, leaderEpoch, state } = followed;
+      if (state !== 'fetching' || !this.#isCurrent(followed)) continue;
+      const { topic, index, topicId } = partition;
+      if (isOverQuota && followed.lag !== 0 && quota.isThrottled(topic, index)) continue;
+      this.#guarded(followed, () => {
+        const { logEndOffset, logStartOffset, latestEpoch } = partition.log;
+        wanted.push({
+          topic,
+          topicId,
+          partition: index,
+          currentLeaderEpoch: leaderEpoch,
+          fetchOffset: logEndOffset,
+          lastFetchedEpoch: version >= firstVersionWithDivergence ? (latestEpoch ?? -1) : -1,
+          logStartOffset,
+          maxBytes: partitionMaxBytes,
+        });
+      });
+    }
+    return wanted;
+  }
+
+  async #take(connection: Connection, { responses }: Message<typeof FetchResponse>): Promise<void> {
+    const byName = new Map<string, Followed>();
+    for (const followed of this.#followed.values()) byName.set(`${followed.partition.topic}/${followed.partition.index}`, followed);
+    const appended: Appended[] = [];
+    const outOfRange: Followed[] = [];
+    for (const { topic, topicId, partitions } of responses) {
+      for (const data of partitions) {
+        const asked = this.#session.asked({ topic, topicId, partition: data.partitionIndex });
+        const followed = asked === undefined ? undefined : byName.get(`${asked.topic}/${asked.partition}`);
+        if (asked === undefined || followed === undefined || !this.#isStillAsked(followed, asked)) continue;
+        if (data.errorCode === errorCodes.OFFSET_OUT_OF_RANGE) outOfRange.push(followed);
+        else if (data.errorCode !== errorCodes.NONE) this.#refused(followed, data.errorCode, asked.currentLeaderEpoch);
+        else this.#guarded(followed, () => this.#append(followed, data, appended));
+      }
+    }
+    await Promise.all(appended.map((each) => this.#written(each)));
+    for (const followed of outOfRange) await this.#recover(connection, followed);
+  }
+
+  /** While the request was under way the controller may have ordered something else. */
+  #isStillAsked(followed: Followed, asked: SessionPartition): boolean {
+    return (
+      this.#isCurrent(followed) &&
+      followed.state === 'fetching' &&
+      followed.leaderEpoch === asked.currentLeaderEpoch &&
+      followed.partition.hasLog &&
+      followed.partition.log.logEndOffset === asked.fetchOffset
+    );
+  }
+
+  #append(followed: Followed, data: PartitionData, appended: Appended[]): void {
+    const { partition } = followed;
+    const { epoch: leaderEpoch, endOffset } = data.divergingEpoch;
+    if (endOffset >= 0) {
+      this.#cutOffAt(followed, { leaderEpoch, endOffset });
+      return;
+    }
+    const records = data.records;
+    if (records !== null && records.length > 0) {
+      const info = partition.appendAsFollower(records);
+      if (info.sizeBytes > 0) {
+        this.#parts.fetchedBytes.value += info.sizeBytes;
+        if (this.#parts.quota.isThrottled(partition.topic, partition.index)) this.#parts.quota.record(info.sizeBytes);
+        appended.push({ followed, data, info });
+        return;
+      }
+    }
+    this.#followOffsets(followed, data);
+  }
+
+  async #written({ followed, data, info }: Appended): Promise<void> {
+    try {
+      await info.written;
+    } catch (error) {
+      this.#failed(followed, error);
+      return;
+    }
+    followed.partition.recordWritten();
+    if (this.#isCurrent(followed)) this.#guarded(followed, () => this.#followOffsets(followed, data));
+  }
+
+  #followOffsets(followed: Followed, { highWatermark, logStartOffset }: PartitionData): void {
+    const { partition } = followed;
+    followed.lag = Math.max(0, highWatermark - partition.log.logEndOffset);
+    partition.followOffsets(highWatermark, logStartOffset);
+  }
+
+  // ---- What goes wrong ----
+
+  /** The leader does not have the offset: what is here may be too much, or of another time. */
+  async #recover(connection: Connection, followed: Followed): Promise<void> {
+    const { partition } = followed;
+    const ask = async (timestamp: number): Promise<number> => this.#askOffset(connection, followed, timestamp);
+    try {
+      const leaderEnd = await ask(latest);
+      const then = await afterOutOfRange(partition.log.logEndOffset, leaderEnd, () => ask(earliest));
+      if (!this.#isCurrent(followed)) return;
+      const { topic, index, log } = partition;
+      this.#parts.logger.warn('The leader does not have the offset that comes next here', {
+        topic,
+        partition: index,
+        logEndOffset: log.logEndOffset,
+        then: then.type,
+        offset: then.offset,
+      });
+      if (then.type === 'truncate') partition.truncateTo(then.offset);
+      else if (then.type === 'restart') partition.restartAt(then.offset);
+      followed.lag = Math.max(0, leaderEnd - partition.log.logEndOffset);
+      if (then.type === 'goOn') this.#delay(followed);
+    } catch (error) {
+      if (error instanceof ConnectionError) throw error;
+      if (!this.#isCurrent(followed)) return;
+      if (error instanceof ProtocolError && error.code !== errorCodes.KAFKA_STORAGE_ERROR) {
+        this.#refused(followed, error.code, followed.leaderEpoch);
+      } else this.#failed(followed, error);
+    }
+  }
+
+  async #askOffset(connection: Connection, { partition, leaderEpoch }: Followed, timestamp: number): Promise<number> {
+    const { topic: name, index: partitionIndex } = partition;
+    const asked = { partitionIndex, currentLeaderEpoch: leaderEpoch, timestamp, maxNumOffsets: 1 };
+    const { topics } = await connection.send(
+      listOffsets,
+      { replicaId: this.#parts.brokerId, isolationLevel: 0, topics: [{ name, partitions: [asked] }] },
+      { timeoutMs: this.#parts.settings().timeoutMs },
+    );
+    const answer = topics[0]?.partitions[0];
+    if (answer === undefined) throw new ProtocolError(errorCodes.UNKNOWN_SERVER_ERROR);
+    if (answer.errorCode !== errorCodes.NONE) throw new ProtocolError(answer.errorCode);
+    return answer.oldStyleOffsets[0] ?? answer.offset;
+  }
+
+  #refused(followed: Followed, errorCode: number, askedEpoch: number): void {
+    const { logger } = this.#parts;
+    const { topic, index } = followed.partition;
+    const fields = { topic, partition: index, leaderEpoch: askedEpoch, error: errorByCode(errorCode).name };
+    switch (errorCode) {
+      case errorCodes.FENCED_LEADER_EPOCH:
+        // The leader reigns in a later epoch, of which the controller is about to tell.
+        logger.info('Waiting for the controller: the leader is in a later epoch', fields);
+        followed.state = 'failed';
+        return;
+      case errorCodes.UNKNOWN_LEADER_EPOCH:
+      case errorCodes.NOT_LEADER_OR_FOLLOWER:
+        // One of the two has not heard of the leader yet, or still believes to hear of it.
+        logger.debug('The leader does not answer yet', fields);
+        break;
+      case errorCodes.UNKNOWN_TOPIC_OR_PARTITION:
+      case errorCodes.UNKNOWN_TOPIC_ID:
+      case errorCodes.INCONSISTENT_TOPIC_ID:
+        logger.warn('The leader does not know the partition', fields);
+        break;
+      default:
+        logger.error('The leader cannot serve the partition', fields);
+    }
+    this.#delay(followed);
+  }
+
+  /** Runs what may fail because of this one partition. */
+  #guarded(followed: Followed, action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#failed(followed, error);
+    }
+  }
+
+  #failed(followed: Followed, error: unknown): void {
+    const { topic, index, isOffline } = followed.partition;
+    const fields = { topic, partition: index, error };
+    const code = error instanceof ProtocolError ? error.code : undefined;
+    if (!this.#isCurrent(followed)) {
+      this.#parts.logger.debug('A partition that is not followed any more has failed', fields);
+    } else if (code === errorCodes.CORRUPT_MESSAGE || code === errorCodes.INVALID_RECORD) {
+      this.#parts.logger.error('The leader sent records that are damaged; they will be fetched again', fields);
+      this.#delay(followed);
+    } else if (code === errorCodes.KAFKA_STORAGE_ERROR && !isOffline && isDirectoryOnline(followed.partition)) {
+      this.#parts.logger.error('What was fetched could not be written; it will be tried again', fields);
+      this.#delay(followed);
+    } else {
+      this.#parts.logger.error('A partition cannot be followed any more', fields);
+      followed.state = 'failed';
+    }
+  }
+
+  #delay(followed: Followed): void {
+    followed.notBeforeMs = this.#parts.clock.monotonicMs() + this.#parts.settings().backoffMs;
+  }
+}
+
+/** A disk that is full may have room again later. */
+function isDirectoryOnline(partition: Partition): boolean {
+  return partition.hasLog && partition.log.directory.isOnline;
+}
+
+function epochQuestions(asking: readonly { readonly followed: Followed; readonly epoch: number }[]) {
+  const topics = new Map<string, { partition: number; currentLeaderEpoch: number; leaderEpoch: number }[]>();
+  for (const { followed, epoch } of asking) {
+    const { topic, index: partition } = followed.partition;
+    const question = { partition, currentLeaderEpoch: followed.leaderEpoch, leaderEpoch: epoch };
+    const questions = topics.get(topic);
+    if (questions === undefined) topics.set(topic, [question]);
+    else questions.push(question);
+  }
+  return [...topics].map(([topic, partitions]) => ({ topic, partitions }));
+}
