@@ -2,6 +2,7 @@
 
 export { goldenDirectory } from './fixtures.ts';
 export { type BrokerUnderTest, brokerUnderTest, uniqueName } from './foreign/broker-under-test.ts';
+export { apacheKafka39, KafkaBroker, type KafkaBrokerOptions, startKafkaBroker } from './foreign/kafka-broker.ts';
 export {
   cacheDirectory,
   debianProgram,
@@ -29,6 +30,7 @@ export { InProcessBroker, type InProcessBrokerOptions } from './in-process-broke
 export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';
 export { type RandomMessage, randomMessage } from './random-message.ts';
 export { ConnectionClosedError, RawClient, type RawClientOptions } from './raw-client.ts';
+export { type ServerCommand, ServerProcess, type ServerProcessOptions } from './server-process.ts';
 export {
   type CrashLeaves,
   type DiskFault,
