@@ -1,7 +1,7 @@
 // API keys whose messages are defined but which the broker does not answer, each with the reason. A key leaves the list with its handler.
 
 const reasons: readonly { readonly keys: readonly number[]; readonly needs: string }[] = [
-  { keys: [7, 45, 56, 58, 67], needs: 'a cluster of several brokers' },
+  { keys: [58], needs: 'a controller that requests are forwarded to, as in KRaft' },
   { keys: [94], needs: 'KRaft controllers, which we do not have: ZooKeeper coordinates us' },
   { keys: [24, 25, 26, 27, 28, 65, 66], needs: 'the transaction coordinator' },
   { keys: [17, 36, 50, 51], needs: 'authentication' },

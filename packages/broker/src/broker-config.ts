@@ -4,7 +4,7 @@
 import { ConfigError, type Properties, parseSetting, printSetting, type Setting, type SettingScalar } from '@odradek/runtime';
 import { checkBrokerValues } from './config/broker-checks.ts';
 import { type BrokerSettingName, type BrokerSettingValue, brokerSettings } from './config/broker-settings.ts';
-import { dynamicQuotaSettings } from './config/dynamic-quota-settings.ts';
+import { type DynamicQuotaName, dynamicQuotaSettings } from './config/dynamic-quota-settings.ts';
 import { kraftSettings } from './config/kraft-settings.ts';
 import { type ListenerAddress, parseListeners, parseProtocolMap } from './config/listeners.ts';
 import { listenerSetting } from './config/synonyms.ts';
@@ -63,6 +63,11 @@ export class BrokerConfig {
 
   get<K extends BrokerSettingName>(name: K): BrokerSettingValue<K> {
     return this.#values.get(name) as BrokerSettingValue<K>;
+  }
+
+  /** A limit that exists only as a dynamic configuration of this broker; without one it is larger than anything. */
+  quota(name: DynamicQuotaName): number {
+    return this.#values.get(name) as number;
   }
 
   /** The value for one listener: `listener.name.LISTENER.NAME` where that is set, else as for all. */
@@ -160,7 +165,7 @@ export class BrokerConfig {
   }
 
   /** Calls the listener after the value of one of the settings has changed. Returns what ends it. */
-  onChange(names: readonly BrokerSettingName[], listener: () => void): () => void {
+  onChange(names: readonly (BrokerSettingName | DynamicQuotaName)[], listener: () => void): () => void {
     const entry = { names: new Set<string>(names), listener };
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
@@ -177,6 +182,10 @@ export class BrokerConfig {
     const values = new Map<string, SettingScalar | null>();
     for (const [name, setting] of Object.entries(allSettings)) {
       const text = dynamicBroker.get(name) ?? dynamicDefault.get(name) ?? this.#static.get(name);
+      values.set(name, text === undefined ? setting.defaultValue : parseSetting(name, setting, text));
+    }
+    for (const [name, setting] of Object.entries<Setting>(dynamicQuotaSettings)) {
+      const text = dynamicBroker.get(name);
       values.set(name, text === undefined ? setting.defaultValue : parseSetting(name, setting, text));
     }
     return values;

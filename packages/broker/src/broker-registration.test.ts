@@ -13,7 +13,7 @@ import {
 
 const logger = createLogger({ level: 'fatal' });
 const broker = { id: 3, rack: 'r', endpoints: [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: 'b3', port: 9092 }] };
-const parts = { clock: systemClock, logger };
+const parts = { clock: systemClock, timer: new SystemTimer(systemClock), logger, sessionTimeoutMs: 1000 };
 
 describe('broker registration', () => {
   let store: EmbeddedStore;

@@ -11,7 +11,7 @@ import {
   logDirEventNode,
   persistentPaths,
 } from '@odradek/coordination';
-import type { Clock, Logger, Random } from '@odradek/runtime';
+import type { Clock, Logger, Random, Timer } from '@odradek/runtime';
 import type { BrokerEndpoint } from './metadata/metadata-cache.ts';
 import { randomUuid } from './metadata/random-uuid.ts';
 
@@ -31,6 +31,21 @@ async function createUnlessThere(coordination: Coordination, path: string, data:
   }
 }
 
+/** The data directories are those of another cluster. */
+export class InconsistentClusterIdError extends Error {
+  override readonly name = 'InconsistentClusterIdError';
+}
+
+/** The data directories are those of another broker. */
+export class InconsistentBrokerIdError extends Error {
+  override readonly name = 'InconsistentBrokerIdError';
+}
+
+/** Another broker, or another life of this one that goes on, is registered under the id. */
+export class BrokerIdInUseError extends Error {
+  override readonly name = 'BrokerIdInUseError';
+}
+
 /** The cluster's id: the one in the tree, or a new one. `expected` is that of meta.properties; throws when the two differ. */
 export async function getOrCreateClusterId(
   coordination: Coordination,
@@ -42,9 +57,22 @@ export async function getOrCreateClusterId(
   const { data } = await coordination.get(clusterIdNode.path);
   const clusterId = clusterIdNode.decode(data);
   if (options.expected !== undefined && options.expected !== clusterId) {
-    throw new Error(`The data directories belong to cluster ${options.expected}, but this broker would join cluster ${clusterId}`);
+    throw new InconsistentClusterIdError(
+      `The data directories belong to the cluster ${options.expected} by their meta.properties, but this broker would join the cluster ${clusterId}: zookeeper.connect may lead to the wrong cluster`,
+    );
   }
   return clusterId;
+}
+
+/** The id that is configured (-1: none) or that the data directories have, if the two agree; undefined: neither says one. */
+export function knownBrokerId(configured: number, stored: number | undefined): number | undefined {
+  if (configured < 0) return stored;
+  if (stored !== undefined && stored !== configured) {
+    throw new InconsistentBrokerIdError(
+      `broker.id is ${configured}, but the data directories belong to broker ${stored} by their meta.properties: if the data was moved, set broker.id to ${stored}; a new broker needs directories of its own`,
+    );
+  }
+  return configured;
 }
 
 /** A broker id that nobody has (broker.id.generation.enable): above `reserved.broker.max.id`. */
@@ -59,38 +87,67 @@ export interface BrokerToRegister {
   readonly endpoints: readonly BrokerEndpoint[];
 }
 
-/** Writes /brokers/ids/N; answers the broker's epoch. Waits for the node of an earlier session of this broker to expire. */
+export interface RegistrationParts {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly logger: Logger;
+  /** How long an earlier session of this broker may take to expire. */
+  readonly sessionTimeoutMs: number;
+}
+
+/** An ensemble looks for sessions that are over only so often. */
+const expirySlackMs = 4000;
+
+/**
+ * Writes /brokers/ids/N; answers the broker's epoch. Waits for the node of an earlier session of this broker to expire. Throws
+ * BrokerIdInUseError when it does not: then it is another broker's.
+ */
 export async function registerBroker(
   coordination: Coordination,
   broker: BrokerToRegister,
-  parts: { readonly clock: Clock; readonly logger: Logger },
+  parts: RegistrationParts,
 ): Promise<number> {
   const path = brokerIdNode.path(broker.id);
   const data = brokerIdNode.encode({ ...broker, jmxPort: -1, timestamp: parts.clock.wallTimeMs(), features: new Map() });
+  const deadlineMs = parts.clock.monotonicMs() + parts.sessionTimeoutMs + expirySlackMs;
   for (;;) {
     try {
-      const [created] = await coordination.multi([
+      const [, written] = await coordination.multi([
         { type: 'create', path, data: null, ephemeral: true },
         { type: 'set', path, data, version: 0 },
       ]);
-      if (created?.type !== 'create') throw new Error('The coordination store did not answer the creation');
-      return created.stat.czxid;
+      if (written?.type !== 'set') throw new Error('The coordination store did not answer the registration');
+      return written.stat.czxid;
     } catch (error) {
       if (!isCoordinationError(error, 'NodeExists')) throw error;
     }
-    const epoch = await waitUntilGone(coordination, path, parts.logger);
+    const epoch = await waitUntilGone(coordination, broker.id, deadlineMs, parts);
     if (epoch !== undefined) return epoch;
   }
 }
 
 /** Answers the epoch when the node turns out to be this session's own: a creation whose answer was lost. */
-async function waitUntilGone(coordination: Coordination, path: string, logger: Logger): Promise<number | undefined> {
-  const gone = Promise.withResolvers<void>();
-  const stat = await coordination.exists(path, () => gone.resolve());
+async function waitUntilGone(
+  coordination: Coordination,
+  brokerId: number,
+  deadlineMs: number,
+  { clock, timer, logger }: RegistrationParts,
+): Promise<number | undefined> {
+  const path = brokerIdNode.path(brokerId);
+  const end = Promise.withResolvers<void>();
+  const stat = await coordination.exists(path, () => end.resolve());
   if (stat === undefined) return undefined;
   if (stat.ephemeralOwner === coordination.sessionId) return stat.czxid;
-  logger.info('Waiting for an earlier session of this broker to expire', { path });
-  await gone.promise;
+  const leftMs = deadlineMs - clock.monotonicMs();
+  if (leftMs <= 0) {
+    throw new BrokerIdInUseError(
+      `Another broker with the id ${brokerId} is alive: ${path} exists, and its owner ${stat.ephemeralOwner} is not this session, ${coordination.sessionId}. Give this broker another broker.id, or stop the other one`,
+    );
+  }
+  logger.info('Waiting for an earlier session of this broker to expire', { path, session: String(stat.ephemeralOwner) });
+  const task = timer.schedule(leftMs, () => end.resolve());
+  await end.promise;
+  task.cancel();
   return undefined;
 }
 

@@ -2,7 +2,8 @@
 // hand, and leaves on the assembly what stops them.
 
 import { hostname } from 'node:os';
-import { type Coordination, EmbeddedStore, journalFileName } from '@odradek/coordination';
+import { BrokerPool } from '@odradek/client/connection';
+import { type Coordination, type CoordinationStore, EmbeddedStore, journalFileName } from '@odradek/coordination';
 import { type FileSystem, type Logger, NodeFileSystem, type World } from '@odradek/runtime';
 import { type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
@@ -15,22 +16,26 @@ import {
   createPersistentPaths,
   generateBrokerId,
   getOrCreateClusterId,
-  registerBroker,
+  knownBrokerId,
 } from './broker-registration.ts';
 import { cleanerSettings, followCleanerSettings } from './cleaner-settings.ts';
+import { ClusterMembership } from './cluster-membership.ts';
 import type { ListenerAddress } from './config/listeners.ts';
 import { topicDefaults } from './config/topic-defaults.ts';
+import { ClusterChannel } from './controller/cluster-channel.ts';
 import { Controller } from './controller/controller.ts';
+import { ControllerClient } from './controller/controller-client.ts';
 import { LocalChannel } from './controller/local-channel.ts';
-import { ProducerIds } from './controller/producer-ids.ts';
+import { ProducerIds, requestProducerIds } from './controller/producer-ids.ts';
 import { type Groups, startGroups } from './groups/start-groups.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import type { PartLoggers } from './logging/part-loggers.ts';
 import { type BrokerEndpoint, MetadataCache } from './metadata/metadata-cache.ts';
 import { SocketServer } from './network/socket-server.ts';
 import { socketServerLimits } from './network/socket-server-limits.ts';
+import { alterPartition } from './replication/alter-partition-manager.ts';
 import { FetchSessions } from './replication/fetch-sessions.ts';
-import { ReplicaManager } from './replication/replica-manager.ts';
+import { type Replication, startReplication } from './replication/start-replication.ts';
 import { RequestRouter } from './requests/request-router.ts';
 import { TopicLogConfigs } from './topic-log-configs.ts';
 
@@ -44,6 +49,8 @@ export type Stopper = () => unknown;
 export interface Assembly {
   readonly config: BrokerConfig;
   readonly world: World;
+  /** One that somebody else has opened and closes. */
+  readonly givenStore: CoordinationStore | undefined;
   readonly loggers: PartLoggers;
   readonly logger: Logger;
   /** Resolved when the broker cannot go on. */
@@ -88,47 +95,64 @@ export function openDirectories({ config, world, stoppers }: Assembly): Disk {
 
 // ---- 2. The cluster ----
 
-export interface Membership {
+export interface Cluster {
+  readonly membership: ClusterMembership;
+  /** The session of the moment. */
   readonly coordination: Coordination;
-  readonly coordinationDirectory: string;
+  /** Where the coordination tree lies, if this broker keeps it itself. */
+  readonly coordinationDirectory: string | undefined;
+  /** There may be other brokers. */
+  readonly isShared: boolean;
   readonly clusterId: string;
   readonly brokerId: number;
-  /** -1 until the broker is registered. */
-  epoch: number;
 }
 
 /** Opens the coordination tree, and finds out which broker of which cluster this is. The log directories must agree. */
-export async function joinCluster({ config, world, stoppers }: Assembly, { logManager }: Disk): Promise<Membership> {
-  const { clock, timer, random, fileSystem } = world;
-  const coordinationDirectory = directoryOfJournal(logManager, fileSystem).path;
+export async function joinCluster(assembly: Assembly, { logManager }: Disk): Promise<Cluster> {
+  const { config, world, givenStore, stoppers } = assembly;
+  const { clock, timer, random } = world;
   const logger = world.logger.child('coordination');
-  const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory: coordinationDirectory });
-  stoppers.push(() => store.close());
-  const coordination = await store.openSession();
-  await createPersistentPaths(coordination);
+  const isShared = givenStore !== undefined;
   const owner = ownerOf(logManager);
-  const clusterId = await getOrCreateClusterId(coordination, {
-    random,
-    ...(owner?.clusterId === undefined ? {} : { expected: owner.clusterId }),
-  });
-  let { brokerId } = config;
-  if (brokerId < 0) brokerId = owner?.brokerId ?? (await generateBrokerId(coordination, config.get('reserved.broker.max.id')));
+  const configuredId = knownBrokerId(config.brokerId, owner?.brokerId);
+  const coordinationDirectory = isShared ? undefined : directoryOfJournal(logManager, world.fileSystem).path;
+  const store = givenStore ?? (await openEmbeddedStore(assembly, coordinationDirectory ?? ''));
+  const sessionTimeoutMs = config.get('zookeeper.session.timeout.ms');
+  const membership = await ClusterMembership.open({ store, sessionTimeoutMs, clock, timer, logger });
+  stoppers.push(() => membership.close());
+  const { coordination } = membership;
+  await createPersistentPaths(coordination);
+  const expected = owner?.clusterId === undefined ? {} : { expected: owner.clusterId };
+  const clusterId = await getOrCreateClusterId(coordination, { random, ...expected });
+  const brokerId = configuredId ?? (await generateBrokerId(coordination, config.get('reserved.broker.max.id')));
   logManager.claim(brokerId, clusterId);
-  return { coordination, coordinationDirectory, clusterId, brokerId, epoch: -1 };
+  return { membership, coordination, coordinationDirectory, isShared, clusterId, brokerId };
+}
+
+async function openEmbeddedStore({ world, stoppers }: Assembly, directory: string): Promise<CoordinationStore> {
+  const { clock, timer, fileSystem } = world;
+  const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger: world.logger.child('coordination'), directory });
+  stoppers.push(() => store.close());
+  return store;
 }
 
 // ---- 3. Configs, logs and what is known of the cluster ----
 
-export interface State {
+export interface State extends Omit<Replication, 'close'> {
   readonly metadataCache: MetadataCache;
   readonly rules: ConfigRules;
   readonly configChanges: ConfigChanges;
   readonly logConfigs: TopicLogConfigs;
-  readonly replicaManager: ReplicaManager;
+  /** From this broker to itself; it serves once the handlers are there. */
+  readonly localChannel: LocalChannel;
 }
 
 /** Reads the configs, and then the logs, which may take long after an unclean stop. */
-export async function loadState(assembly: Assembly, disk: Disk, { coordination, clusterId, brokerId }: Membership): Promise<State> {
+export async function loadState(
+  assembly: Assembly,
+  disk: Disk,
+  { membership, coordination, clusterId, brokerId }: Cluster,
+): Promise<State> {
   const { config, world, loggers, stoppers } = assembly;
   const { logManager } = disk;
   const metadataCache = new MetadataCache(clusterId);
@@ -144,29 +168,34 @@ export async function loadState(assembly: Assembly, disk: Disk, { coordination, 
   disk.later.topicLogConfig = (topic) => logConfigs.of(topic);
   await logManager.load();
   reportRecovery(logManager, loggers.root);
-  const replicaManager = new ReplicaManager({
-    brokerId,
-    clock: world.clock,
-    timer: world.timer,
+  const localChannel = new LocalChannel(brokerId);
+  const replication = startReplication({
+    world,
     logger: loggers.root.child('replication'),
+    config,
+    brokerId,
+    brokerEpoch: () => membership.epoch,
     logManager,
     metadataCache,
     loadTopicConfigs: (topics) => configChanges.loadTopics(topics),
     topicLogConfig: (topic) => logConfigs.of(topic),
-    maxReplicaLagMs: () => config.get('replica.lag.time.max.ms'),
+    topicOverrides: (name) => configChanges.overrides({ type: configResourceTypes.TOPIC, name }),
+    askOwnController: (request) => localChannel.call(alterPartition, request),
   });
+  stoppers.push(() => replication.close());
+  const { replicaManager } = replication;
   configChanges.onChange(({ type, name }) => {
     if (type === configResourceTypes.TOPIC) replicaManager.updateLogConfigs(name);
   });
   logConfigs.onDefaultsChange(() => replicaManager.updateAllLogConfigs());
-  return { metadataCache, rules, configChanges, logConfigs, replicaManager };
+  return { metadataCache, rules, configChanges, logConfigs, localChannel, ...replication };
 }
 
 /** A directory that fails takes its partitions along; without the last one, or the one with the journal, the broker stops. */
 export function followDirectoryFailures(
   { loggers, logger, failed }: Assembly,
   { logManager, later }: Disk,
-  { coordination, coordinationDirectory, brokerId }: Membership,
+  { coordination, coordinationDirectory, brokerId }: Cluster,
   { replicaManager }: State,
 ): void {
   later.onDirectoryOffline = (directory) => {
@@ -187,6 +216,8 @@ export function followDirectoryFailures(
 export interface Services {
   readonly localChannel: LocalChannel;
   readonly controller: Controller;
+  /** To the active controller, whoever that is. */
+  readonly controllerClient: ControllerClient;
   readonly topicChanges: TopicChanges;
   readonly producerIds: ProducerIds;
   readonly groups: Groups;
@@ -194,23 +225,34 @@ export interface Services {
 
 /** The controller, which does not stand for election yet; administration and coordinators. */
 export function buildServices(
-  { config, world, loggers, stoppers }: Assembly,
-  membership: Membership,
-  { metadataCache, rules, configChanges, logConfigs, replicaManager }: State,
+  assembly: Assembly,
+  { membership, coordination, brokerId }: Cluster,
+  { metadataCache, rules, configChanges, logConfigs, localChannel, replicaManager }: State,
 ): Services {
+  const { config, world, loggers, stoppers } = assembly;
   const { clock, timer, random, metrics } = world;
-  const { coordination, brokerId } = membership;
-  const localChannel = new LocalChannel(brokerId);
+  const { interBrokerListenerName } = config;
+  const timeoutMs = (): number => config.get('controller.socket.timeout.ms');
   const controller = new Controller({
     brokerId,
     coordination,
-    channel: localChannel,
+    channel: new ClusterChannel({ local: localChannel, pool: peerPool(assembly, brokerId), interBrokerListenerName, timeoutMs }),
     clock,
     timer,
     logger: loggers.root.child('controller'),
     isUncleanElectionEnabled: (topic) => logConfigs.of(topic).uncleanLeaderElection,
     isTopicDeletionEnabled: () => config.get('delete.topic.enable'),
+    loadTopicConfigs: (topics) => configChanges.loadTopics(topics),
+    leaderBalance: () => ({
+      isEnabled: config.get('auto.leader.rebalance.enable'),
+      checkIntervalMs: config.get('leader.imbalance.check.interval.seconds') * 1000,
+      maxImbalancePercent: config.get('leader.imbalance.per.broker.percentage'),
+    }),
   });
+  const pool = peerPool(assembly, brokerId);
+  const toController = { local: localChannel, metadataCache, pool, interBrokerListenerName, timeoutMs, clock, timer };
+  const controllerClient = new ControllerClient(toController);
+  stoppers.push(() => controllerClient.close());
   const topicChanges = new TopicChanges({
     coordination,
     metadataCache,
@@ -222,7 +264,9 @@ export function buildServices(
     random,
     logger: loggers.root.child('admin'),
   });
-  const producerIds = new ProducerIds(() => controller.allocateProducerIds(brokerId, membership.epoch));
+  const producerIds = new ProducerIds(() =>
+    requestProducerIds(controllerClient, { brokerId, brokerEpoch: membership.epoch }, config.get('request.timeout.ms')),
+  );
   const groups = startGroups({
     clock,
     timer,
@@ -236,7 +280,18 @@ export function buildServices(
     metrics,
   });
   stoppers.push(() => groups.close());
-  return { localChannel, controller, topicChanges, producerIds, groups };
+  return { localChannel, controller, controllerClient, topicChanges, producerIds, groups };
+}
+
+/** Connections to the other brokers for one purpose, over the listener that brokers use among themselves. */
+function peerPool({ config, world, loggers, stoppers }: Assembly, brokerId: number): BrokerPool {
+  const { network, timer, clock, random } = world;
+  const pool = new BrokerPool(
+    { network, timer, clock, random, logger: loggers.root.child('network') },
+    { clientId: String(brokerId), connectTimeoutMs: config.get('controller.socket.timeout.ms') },
+  );
+  stoppers.push(() => pool.close());
+  return pool;
 }
 
 // ---- 5. Requests ----
@@ -249,7 +304,7 @@ export interface RequestHandling {
 export function buildRequestHandling(
   { config, world, loggers, stoppers }: Assembly,
   { logManager }: Disk,
-  membership: Membership,
+  { membership, coordination, brokerId, isShared }: Cluster,
   state: State,
   services: Services,
 ): RequestHandling {
@@ -257,11 +312,13 @@ export function buildRequestHandling(
   const { replicaManager } = state;
   const logger = loggers.root.child('requests');
   const handlers = createHandlers({
-    brokerId: membership.brokerId,
+    brokerId,
     brokerEpoch: () => membership.epoch,
+    // Brokers come in through their listener. Where clients use it, too, an authorizer must tell them apart.
+    isFromBroker: ({ isPrivileged, listenerName }) => isPrivileged || (isShared && listenerName === config.interBrokerListenerName),
     config,
     ...state,
-    coordination: membership.coordination,
+    coordination,
     fetchSessions: new FetchSessions({
       slots: config.get('max.incremental.fetch.session.cache.slots'),
       evictionMs: fetchSessionEvictionMs,
@@ -275,8 +332,8 @@ export function buildRequestHandling(
     logger,
     fileSystem,
   });
-  services.localChannel.serve(handlers.forController);
-  const router = new RequestRouter({ handlers: [...handlers.forClients, ...handlers.forController], clock, logger, metrics });
+  services.localChannel.serve(handlers.forBrokers);
+  const router = new RequestRouter({ handlers: [...handlers.forClients, ...handlers.forBrokers], clock, logger, metrics });
   const sockets = new SocketServer({
     network,
     clock,
@@ -313,14 +370,15 @@ export async function openListeners({ config, stoppers }: Assembly, { sockets }:
 
 /** Registers the broker under the endpoints, and stands for election as the controller. */
 export async function takePlace(
-  { config, world, logger, stoppers }: Assembly,
-  membership: Membership,
+  { config, stoppers }: Assembly,
+  { membership, brokerId }: Cluster,
+  { configChanges }: State,
   { controller }: Services,
   endpoints: readonly BrokerEndpoint[],
 ): Promise<void> {
-  const { coordination, brokerId } = membership;
-  const broker = { id: brokerId, rack: config.get('broker.rack'), endpoints };
-  membership.epoch = await registerBroker(coordination, broker, { clock: world.clock, logger });
+  await membership.register({ id: brokerId, rack: config.get('broker.rack'), endpoints });
+  membership.follow(configChanges);
+  membership.follow(controller);
   stoppers.push(() => controller.close());
   await controller.start();
 }

@@ -1,6 +1,7 @@
 // The composition root: builds the parts of a broker in order and stops them in reverse. No logic. What belongs to one stage is
 // put together in broker-stages.ts.
 
+import type { CoordinationStore } from '@odradek/coordination';
 import { createLogger, createSystemWorld, type Logger, type LogLevel, type Properties, type World } from '@odradek/runtime';
 import { BrokerConfig } from './broker-config.ts';
 import {
@@ -22,6 +23,8 @@ export interface BrokerOptions {
   readonly properties: Properties | Readonly<Record<string, string | number | boolean>>;
   /** The real one where left out; its timer is then closed with the broker. */
   readonly world?: World;
+  /** Where several brokers meet, for brokers in one process; it is not closed with the broker. Without one: as the properties say. */
+  readonly coordination?: CoordinationStore;
   /** Take precedence over odradek.log.format and odradek.log.level. */
   readonly log?: { readonly format?: string; readonly level?: string };
   /** Shown in the line that says that the broker is ready. */
@@ -53,6 +56,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const assembly: Assembly = {
     config,
     world,
+    givenStore: options.coordination,
     loggers,
     logger: loggers.root.child('broker'),
     failed: Promise.withResolvers<Error>(),
@@ -73,17 +77,17 @@ async function build(options: BrokerOptions, assembly: Assembly, startedMs: numb
 
   // The directories first: whoever holds them is the only one who reads and writes what lies there.
   const disk = openDirectories(assembly);
-  const membership = await joinCluster(assembly, disk);
-  const state = await loadState(assembly, disk, membership);
-  followDirectoryFailures(assembly, disk, membership, state);
-  const services = buildServices(assembly, membership, state);
-  const handling = buildRequestHandling(assembly, disk, membership, state, services);
+  const cluster = await joinCluster(assembly, disk);
+  const state = await loadState(assembly, disk, cluster);
+  followDirectoryFailures(assembly, disk, cluster, state);
+  const services = buildServices(assembly, cluster, state);
+  const handling = buildRequestHandling(assembly, disk, cluster, state, services);
   const { bound, advertised } = await openListeners(assembly, handling);
-  await takePlace(assembly, membership, services, advertised);
+  await takePlace(assembly, cluster, state, services, advertised);
   handling.sockets.serve();
 
   const bootstrap = bootstrapOf(advertised);
-  const { brokerId, clusterId } = membership;
+  const { brokerId, clusterId } = cluster;
   loggers.root.info(`Odradek ${options.version ?? ''} is ready at ${bootstrap}`.replace('  ', ' '), {
     broker: brokerId,
     cluster: clusterId,

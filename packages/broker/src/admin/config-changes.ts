@@ -87,6 +87,7 @@ export class ConfigChanges {
   };
   readonly #listeners = new Set<ConfigListener>();
   readonly #stopListening: () => void;
+  readonly #stopFollowing: () => void;
   /** The last notification taken, by folder. */
   readonly #taken = new Map<string, number>();
   /** Notifications are taken one round after the other. */
@@ -99,22 +100,16 @@ export class ConfigChanges {
       // A topic may be made anew under the name of one that is gone, with other configs.
       for (const name of touched) if (current.topic(name) === undefined) this.#overrides[configResourceTypes.TOPIC].delete(name);
     });
+    // What could not be read while the store was away is read when it is back.
+    this.#stopFollowing = parts.coordination.onState((state) => {
+      if (state === 'connected') this.#notified();
+    });
   }
 
   /** Reads all configs and begins to watch for changes. */
   static async start(parts: ConfigChangesParts): Promise<ConfigChanges> {
     const changes = new ConfigChanges(parts);
-    // The watches first: what changes while everything is read is read again.
-    for (const folder of [configChangeNode.folder, configChangeNode.otherFolder]) {
-      const { names } = await parts.coordination.children(folder, changes.#notified);
-      changes.#taken.set(folder, Math.max(-1, ...names.map(sequenceNumber)));
-    }
-    await Promise.all(
-      entityTypes.map(async ([type, entityType]) => {
-        const { names } = await parts.coordination.children(configEntitiesNode.path(entityType));
-        await Promise.all(names.map((entity) => changes.#load(resourceOf(type, entity))));
-      }),
-    );
+    await changes.#readAll();
     return changes;
   }
 
@@ -166,8 +161,17 @@ export class ConfigChanges {
     });
   }
 
+  /** The watches went with the lost session: everything is read again, and what others have changed meanwhile is told. */
+  async sessionRenewed(): Promise<void> {
+    if (this.#isClosed) return;
+    const round = this.#taking.then(() => this.#readAll());
+    this.#taking = round.catch(() => undefined);
+    await round;
+  }
+
   close(): void {
     this.#isClosed = true;
+    this.#stopFollowing();
     this.#stopListening();
     this.#listeners.clear();
   }
@@ -280,6 +284,29 @@ export class ConfigChanges {
     }
   }
 
+  /** Sets the watches, reads what there is, and tells of what is not as it was. */
+  async #readAll(): Promise<void> {
+    const { coordination } = this.#parts;
+    // The watches first: what changes while everything is read is read again.
+    for (const folder of [configChangeNode.folder, configChangeNode.otherFolder]) {
+      const { names } = await coordination.children(folder, this.#notified);
+      this.#taken.set(folder, Math.max(-1, ...names.map(sequenceNumber)));
+    }
+    for (const [type, entityType] of entityTypes) {
+      const { names } = await coordination.children(configEntitiesNode.path(entityType));
+      const present = names.map((entity) => resourceOf(type, entity).name);
+      await Promise.all([...new Set([...present, ...this.#overrides[type].keys()])].map((name) => this.#readAgain({ type, name })));
+    }
+  }
+
+  async #readAgain(resource: ConfigResource): Promise<void> {
+    const before = this.overrides(resource);
+    await this.#load(resource);
+    const after = this.overrides(resource);
+    const isSame = before.size === after.size && [...before].every(([name, value]) => after.get(name) === value);
+    if (!isSame) await this.#tell(resource);
+  }
+
   async #load(resource: ConfigResource): Promise<void> {
     try {
       this.#overrides[resource.type].set(resource.name, (await this.#read(resource)).overrides);
@@ -338,11 +365,15 @@ export class ConfigChanges {
     if (type === undefined) return;
     const resource = resourceOf(type, rest.join('/'));
     await this.#load(resource);
+    await this.#tell(resource);
+  }
+
+  async #tell(resource: ConfigResource): Promise<void> {
     for (const listener of [...this.#listeners]) {
       try {
         await listener(resource, this.overrides(resource));
       } catch (error) {
-        this.#parts.logger.error('A change of configs could not be put into effect', { entity: entityPath, error });
+        this.#parts.logger.error('A change of configs could not be put into effect', { entity: pathOf(resource), error });
       }
     }
   }

@@ -1,7 +1,7 @@
 // A broker that is its own controller, without network and logs: what it is told goes to its metadata cache. For the tests
 // of what admin requests do.
 
-import { type Coordination, EmbeddedStore } from '@odradek/coordination';
+import { type BrokerRegistration, type Coordination, EmbeddedStore } from '@odradek/coordination';
 import {
   errorCodes,
   LeaderAndIsrRequest,
@@ -82,7 +82,7 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
   const random = options.random ?? new SeededRandom(1);
   const metadataCache = new MetadataCache(await getOrCreateClusterId(coordination, { random }));
   const endpoints = [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: '127.0.0.1', port: 9092 }];
-  const parts = { clock: systemClock, logger };
+  const parts = { clock: systemClock, timer, logger, sessionTimeoutMs: 1000 };
   await registerBroker(coordination, { id: 0, rack: options.rack ?? null, endpoints }, parts);
   for (const other of options.others ?? []) await registerBroker(await store.openSession(), { ...other, endpoints }, parts);
   const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules: someRules, brokerId: 0, logger });
@@ -90,13 +90,14 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
   const broker = { isDeaf: false };
   const channel: BrokerChannel = {
     send: async <Q extends MessageDefinition, A extends MessageDefinition>(
-      brokerId: number,
+      { id: brokerId }: BrokerRegistration,
       { request }: { readonly request: Q; readonly response: A },
       body: Message<Q>,
     ): Promise<Message<A>> => {
       requests.push({ brokerId, name: request.name, body });
       return answer(request, body, broker.isDeaf || brokerId !== 0 ? undefined : metadataCache) as Message<A>;
     },
+    forget: () => undefined,
   };
   const controller = new Controller({
     brokerId: 0,
@@ -107,6 +108,8 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
     logger,
     isUncleanElectionEnabled: () => false,
     isTopicDeletionEnabled: () => true,
+    loadTopicConfigs: (topics) => configChanges.loadTopics(topics),
+    leaderBalance: () => ({ isEnabled: false, checkIntervalMs: 300_000, maxImbalancePercent: 10 }),
   });
   await controller.start();
   const topicChanges = new TopicChanges({

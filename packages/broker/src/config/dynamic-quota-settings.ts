@@ -19,3 +19,5 @@ export const dynamicQuotaSettings = {
     doc: 'How many bytes a second move between the log directories of this broker at most.',
   }),
 };
+
+export type DynamicQuotaName = keyof typeof dynamicQuotaSettings;

@@ -56,11 +56,11 @@ export const replicationSettings = {
     importance: 'HIGH',
     valid: atLeast(1),
     update: 'cluster-wide',
-    doc: "How many fetchers follow each leader's broker. Odradek has one loop per leader's broker.",
+    doc: "How many fetchers follow each broker that leads something here, each over a connection of its own.",
   }),
   'num.replica.alter.log.dirs.threads': int(null, {
     importance: 'HIGH',
-    doc: 'How many threads move replicas between directories; unset means one per directory. The number has no effect in Odradek.',
+    doc: 'How many replicas move between the log directories of a broker at the same time; unset means as many as there are directories.',
   }),
   'auto.leader.rebalance.enable': boolean(true, {
     importance: 'HIGH',

@@ -1,19 +1,13 @@
 // One term of office: what the active controller does about each event, from its election to its end. Every method runs in the
 // controller's event queue, and when it is done the requests that it gave rise to are on their way.
 
-import {
-  type Coordination,
-  isrChangeNode,
-  logDirEventNode,
-  preferredReplicaElectionNode,
-  topicNode,
-  type Watcher,
-} from '@odradek/coordination';
+import { type Coordination, isCoordinationError, reassignPartitionsNode, topicNode } from '@odradek/coordination';
 import { errorCodes, type LeaderAndIsrRequest, type LeaderAndIsrResponse, type StopReplicaResponse } from '@odradek/protocol';
-import type { Logger, Timer } from '@odradek/runtime';
+import type { Logger, Timer, TimerTask } from '@odradek/runtime';
+import { BrokerChanges } from './broker-changes.ts';
 import type { BrokerChannel } from './broker-channel.ts';
 import { BrokerRequests } from './broker-requests.ts';
-import { ControllerContext, type LiveBroker, type PartitionContext, type Replica, replicasOf } from './controller-context.ts';
+import { ControllerContext, type Leadership, type PartitionContext, type Replica, replicasOf } from './controller-context.ts';
 import {
   type LoadingWatches,
   loadLeaderships,
@@ -24,9 +18,25 @@ import {
 } from './controller-loading.ts';
 import { ControllerTree } from './controller-tree.ts';
 import type { EventQueue } from './event-queue.ts';
+import { decideAlteration, type IsrAlteration } from './isr-alterations.ts';
+import { imbalancedPartitions } from './leader-balance.ts';
+import { electPreferred } from './leader-election.ts';
 import { type ElectionKind, type FailedTransition, PartitionStates } from './partition-states.ts';
+import { isBeingReassigned } from './reassignment-plan.ts';
+import { Reassignments } from './reassignments.ts';
 import { ReplicaStates } from './replica-states.ts';
 import { TopicDeletion } from './topic-deletion.ts';
+import { creationWatcher, TreeNotifications } from './tree-notifications.ts';
+
+/** auto.leader.rebalance.enable and the settings that go with it. */
+export interface LeaderBalance {
+  readonly isEnabled: boolean;
+  readonly checkIntervalMs: number;
+  readonly maxImbalancePercent: number;
+}
+
+/** How soon after its election a controller looks for the first time whether leaders are where they should be; Kafka's. */
+const firstBalanceCheckMs = 5000;
 
 export interface ActiveControllerParts {
   readonly brokerId: number;
@@ -36,10 +46,18 @@ export interface ActiveControllerParts {
   readonly logger: Logger;
   readonly isUncleanElectionEnabled: (topic: string) => boolean;
   readonly isTopicDeletionEnabled: () => boolean;
+  /** Makes known the configs of topics that this broker has not seen. */
+  readonly loadTopicConfigs: (topics: Iterable<string>) => Promise<void>;
+  readonly leaderBalance: () => LeaderBalance;
   readonly queue: EventQueue;
   readonly epoch: number;
   readonly epochNodeVersion: number;
 }
+
+/** The leadership that holds now, or why it was not changed. */
+export type IsrOutcome =
+  | { readonly leadership: Leadership; readonly errorCode?: undefined }
+  | { readonly leadership?: undefined; readonly errorCode: number };
 
 export class ActiveController {
   readonly context: ControllerContext;
@@ -49,7 +67,11 @@ export class ActiveController {
   readonly #partitionStates: PartitionStates;
   readonly #replicaStates: ReplicaStates;
   readonly #deletion: TopicDeletion;
+  readonly #brokers: BrokerChanges;
+  readonly #reassignments: Reassignments;
+  readonly #notifications: TreeNotifications;
   readonly #watches: LoadingWatches;
+  #balanceTask: TimerTask | undefined;
   #isOver = false;
 
   constructor(parts: ActiveControllerParts) {
@@ -68,13 +90,9 @@ export class ActiveController {
         this.#post('LeaderAndIsr answered', () => this.#leaderAndIsrAnswered(broker, request, response)),
       onStopReplica: (broker, _, response) => this.#post('StopReplica answered', () => this.#stopReplicaAnswered(broker, response)),
     });
-    const shared = { context, tree: this.#tree, requests: this.#requests, logger };
-    this.#partitionStates = new PartitionStates({ ...shared, isUncleanElectionEnabled });
-    this.#replicaStates = new ReplicaStates(shared);
-    this.#deletion = new TopicDeletion({ ...shared, partitionStates: this.#partitionStates, replicaStates: this.#replicaStates });
     this.#watches = {
-      brokers: () => this.#postOnce('brokers changed', () => this.#brokersChanged()),
-      broker: () => this.#postOnce('brokers changed', () => this.#brokersChanged()),
+      brokers: () => this.#postOnce('brokers changed', () => this.#brokers.take()),
+      broker: () => this.#postOnce('brokers changed', () => this.#brokers.take()),
       topics: () => this.#postOnce('topics changed', () => this.#topicsChanged()),
       topic: ({ path, type }) => {
         if (type === 'dataChanged')
@@ -82,6 +100,20 @@ export class ActiveController {
       },
       deletions: () => this.#postOnce('deletions changed', () => this.#deletionsChanged()),
     };
+    const { coordination } = parts;
+    const postOnce = (name: string, action: () => Promise<void>): void => this.#postOnce(name, action);
+    const shared = { context, tree: this.#tree, requests: this.#requests, logger };
+    this.#partitionStates = new PartitionStates({ ...shared, isUncleanElectionEnabled });
+    this.#replicaStates = new ReplicaStates(shared);
+    const states = { ...shared, partitionStates: this.#partitionStates, replicaStates: this.#replicaStates };
+    this.#deletion = new TopicDeletion(states);
+    const watcher = creationWatcher(reassignPartitionsNode.path, { coordination, postOnce }, () =>
+      this.#reassignments.takeRequestNode(),
+    );
+    this.#reassignments = new Reassignments({ ...states, deletion: this.#deletion, watcher });
+    const all = { ...states, coordination, deletion: this.#deletion, reassignments: this.#reassignments };
+    this.#brokers = new BrokerChanges({ ...all, watches: this.#watches });
+    this.#notifications = new TreeNotifications({ ...all, postOnce });
   }
 
   /** Loads the tree and brings every partition and broker to where it should be. */
@@ -97,7 +129,8 @@ export class ActiveController {
     for (const broker of brokers) context.brokers.set(broker.registration.id, broker);
     await loadTopics({ ...this.#parts, context }, topicNames, this.#watches);
     await loadLeaderships(this.#tree, [...context.partitions()]);
-    await this.#watchNotifications();
+    await this.#parts.loadTopicConfigs(topicNames);
+    await this.#notifications.watch();
     this.#requests.addMetadata(context.liveBrokerIds(), []);
     this.#requests.send();
 
@@ -115,20 +148,29 @@ export class ActiveController {
     this.#requests.addMetadata(context.liveBrokerIds(), context.partitions());
     this.#requests.send();
     await this.#partitionStates.electWherePossible();
+    await this.#reassignments.resume();
     await this.#removeUnknownDeletions(deletions);
     await this.#deletion.resume();
+    await this.#notifications.watchRequests();
     this.#requests.send();
+    if (this.#parts.leaderBalance().isEnabled) this.#scheduleBalanceCheck(firstBalanceCheckMs);
   }
 
   /** No more is done or sent. */
   end(): void {
     this.#isOver = true;
+    this.#balanceTask?.cancel();
     this.#requests.close();
   }
 
   /** Settles when the broker has answered all that it was sent so far. */
   answered(brokerId: number): Promise<void> {
     return this.#requests.answered(brokerId);
+  }
+
+  /** What an event has gathered and could not send does not go out with the next one. */
+  discardRequests(): void {
+    this.#requests.discard();
   }
 
   /** ElectLeaders, and the node that old tools write. Answers the partitions for which it failed. */
@@ -138,110 +180,100 @@ export class ActiveController {
     return failed;
   }
 
-  /**
-   * ControlledShutdown: leadership moves off the broker and its followers stop. Answers the partitions that it still leads, because
-   * nobody else is in sync.
-   */
-  async shutDown(brokerId: number): Promise<PartitionContext[]> {
-    const { context } = this;
-    context.shuttingDownBrokers.add(brokerId);
-    const replicas = [...context.replicasOn(brokerId)].filter(({ partition }) => {
-      return (
-        partition.leadership !== undefined &&
-        partition.assignedReplicas.length > 1 &&
-        !context.isMarkedForDeletion(partition.topic.name)
-      );
-    });
-    const [led, followed] = [replicas.filter(leads), replicas.filter((replica) => !leads(replica))];
-    await this.#partitionStates.change(
-      led.map(({ partition }) => partition),
-      'Online',
-      { type: 'shutdown' },
-    );
-    await this.#replicaStates.change(followed, 'Offline');
-    this.#requests.send();
-    return replicas.filter(leads).map(({ partition }) => partition);
+  /** ControlledShutdown. Answers the partitions that the broker still leads. */
+  shutDown(brokerId: number): Promise<PartitionContext[]> {
+    return this.#brokers.shutDown(brokerId);
   }
 
-  // ---- Brokers ----
-
-  async #brokersChanged(): Promise<void> {
-    const { context } = this;
-    const current = await readBrokers(this.#parts.coordination, this.#watches);
-    const currentById = new Map(current.map((broker) => [broker.registration.id, broker]));
-    const known = [...context.brokers.values()];
-    // A broker that was away between two readings comes back with another epoch: it has failed and started.
-    const restarted = current.filter(({ registration, epoch }) => {
-      const before = context.brokers.get(registration.id);
-      return before !== undefined && before.epoch !== epoch;
-    });
-    const dead = known.filter(({ registration }) => !currentById.has(registration.id));
-    const started = current.filter(({ registration }) => !context.brokers.has(registration.id));
-    for (const broker of [...dead, ...restarted]) await this.#brokerFailed(broker);
-    if ([...started, ...restarted].length > 0) await this.#brokersStarted([...started, ...restarted]);
-    await this.#registrationsChanged(current);
-  }
-
-  async #brokerFailed({ registration }: LiveBroker): Promise<void> {
-    const { context } = this;
-    this.#parts.logger.info('A broker is gone', { broker: registration.id });
-    context.brokers.delete(registration.id);
-    context.shuttingDownBrokers.delete(registration.id);
-    context.forgetOfflineDirectories(registration.id);
-    this.#requests.forgetBroker(registration.id);
-    await this.#replicasWentOffline([...context.replicasOn(registration.id)]);
-  }
-
-  async #replicasWentOffline(replicas: readonly Replica[]): Promise<void> {
-    const { context } = this;
-    const [ofDeletion, others] = [
-      replicas.filter(({ partition }) => context.isMarkedForDeletion(partition.topic.name)),
-      replicas.filter(({ partition }) => !context.isMarkedForDeletion(partition.topic.name)),
-    ];
-    const leaderless = [...context.partitions()].filter((partition) => context.hasOfflineLeader(partition));
-    await this.#partitionStates.change(leaderless, 'Offline');
-    await this.#partitionStates.electWherePossible();
-    await this.#replicaStates.change(others, 'Offline');
-    await this.#deletion.fail(ofDeletion);
-    this.#requests.addMetadata(context.liveBrokerIds(), []);
+  /** unclean.leader.election.enable has become true, of one topic or of all. */
+  async electUncleanly(topic?: string): Promise<void> {
+    await this.#partitionStates.electWherePossible(topic);
     this.#requests.send();
   }
 
-  async #brokersStarted(brokers: readonly LiveBroker[]): Promise<void> {
-    const { context } = this;
-    const known = context.liveBrokerIds();
-    for (const broker of brokers) {
-      this.#parts.logger.info('A broker is there', { broker: broker.registration.id, epoch: broker.epoch });
-      context.brokers.set(broker.registration.id, broker);
+  // ---- In-sync replicas ----
+
+  /** AlterPartition, in the order of the alterations. */
+  async alterPartitions(
+    alterations: readonly (IsrAlteration & {
+      readonly context: PartitionContext;
+      readonly isEligible: (replica: number) => boolean;
+    })[],
+    ineligibleCode: number,
+  ): Promise<IsrOutcome[]> {
+    const { controllerEpoch } = this.context;
+    const outcomes = new Map<PartitionContext, IsrOutcome>();
+    const writes: { partition: PartitionContext; leadership: Leadership }[] = [];
+    for (const alteration of alterations) {
+      const { context: partition, isEligible } = alteration;
+      if (partition.leadership === undefined) {
+        outcomes.set(partition, { errorCode: errorCodes.UNKNOWN_TOPIC_OR_PARTITION });
+        continue;
+      }
+      const decision = decideAlteration(alteration, partition.leadership, { controllerEpoch, isEligible, ineligibleCode });
+      if (decision.type === 'refused') outcomes.set(partition, { errorCode: decision.errorCode });
+      else if (decision.type === 'unchanged') outcomes.set(partition, { leadership: partition.leadership });
+      else writes.push({ partition, leadership: decision.leadership });
     }
-    // Those that were there learn of the new ones; the new ones learn of everything.
-    this.#requests.addMetadata(known, []);
-    this.#requests.send();
-    const ids = brokers.map(({ registration }) => registration.id);
-    this.#requests.addMetadata(ids, context.partitions());
-    const replicas = ids.flatMap((brokerId) => [...context.replicasOn(brokerId)]);
-    const [ofDeletion, others] = [
-      replicas.filter(({ partition }) => context.isMarkedForDeletion(partition.topic.name)),
-      replicas.filter(({ partition }) => !context.isMarkedForDeletion(partition.topic.name)),
-    ];
-    await this.#replicaStates.change(others, 'Online');
-    await this.#partitionStates.electWherePossible();
-    this.#deletion.makeEligible(ofDeletion.map(({ partition }) => partition.topic.name));
-    await this.#deletion.resume();
-    this.#requests.send();
+    const changed: PartitionContext[] = [];
+    for (const outcome of await this.#tree.updateLeaderships(writes)) {
+      const { partition } = outcome;
+      if ('leadership' in outcome) {
+        partition.leadership = outcome.leadership;
+        outcomes.set(partition, { leadership: outcome.leadership });
+        changed.push(partition);
+      } else {
+        const isOvertaken = isCoordinationError(outcome.error, 'BadVersion');
+        outcomes.set(partition, { errorCode: isOvertaken ? errorCodes.INVALID_UPDATE_VERSION : errorCodes.UNKNOWN_SERVER_ERROR });
+      }
+    }
+    if (changed.length > 0) {
+      this.#requests.addMetadata(this.context.liveBrokerIds(), changed);
+      this.#requests.send();
+      if (changed.some(isBeingReassigned)) {
+        // When the leader has its answer.
+        this.#post('replicas have caught up', () => this.#reassignments.completeWherePossible(changed));
+      }
+    }
+    return alterations.map(({ context }) => outcomes.get(context) ?? { errorCode: errorCodes.UNKNOWN_SERVER_ERROR });
   }
 
-  /** A broker that lives on may have set other endpoints. */
-  async #registrationsChanged(current: readonly LiveBroker[]): Promise<void> {
-    const { context } = this;
-    const changed = current.filter((broker) => {
-      const known = context.brokers.get(broker.registration.id);
-      return known !== undefined && JSON.stringify(known.registration.endpoints) !== JSON.stringify(broker.registration.endpoints);
+  // ---- Moves and balance ----
+
+  /** Moves the partition, or, without a target, stops its move. */
+  async move(partition: PartitionContext, target: readonly number[] | undefined): Promise<void> {
+    await this.#reassignments.forgetRequestsFor([partition]);
+    await this.#reassignments.move(partition, target);
+  }
+
+  #scheduleBalanceCheck(delayMs: number): void {
+    const { timer, leaderBalance } = this.#parts;
+    this.#balanceTask = timer.schedule(delayMs, () => {
+      this.#postOnce('balance of leaders', () => this.#balanceLeaders());
+      this.#scheduleBalanceCheck(leaderBalance().checkIntervalMs);
     });
-    if (changed.length === 0) return;
-    for (const broker of changed) context.brokers.set(broker.registration.id, broker);
-    this.#requests.addMetadata(context.liveBrokerIds(), context.partitions());
-    this.#requests.send();
+  }
+
+  /** Leadership goes back to the preferred replicas of brokers that lead too little of what they should. */
+  async #balanceLeaders(): Promise<void> {
+    const { context } = this;
+    const { maxImbalancePercent } = this.#parts.leaderBalance();
+    if ([...context.partitions()].some(isBeingReassigned)) return;
+    const balanced = [...context.partitions()].flatMap((partition) => {
+      const { assignedReplicas, leadership, topic } = partition;
+      const isCounted = leadership !== undefined && !context.isMarkedForDeletion(topic.name);
+      return isCounted ? [{ assignedReplicas, leader: leadership.leader, partition, leadership }] : [];
+    });
+    const movable = imbalancedPartitions(balanced, maxImbalancePercent).filter(({ partition, assignedReplicas, leadership }) => {
+      const isOnline = (brokerId: number) => context.isReplicaOnline(partition, brokerId);
+      return electPreferred({ assignedReplicas, isr: leadership.isr, isOnline }) !== undefined;
+    });
+    if (movable.length === 0) return;
+    this.#parts.logger.info('Leadership goes back to preferred replicas', { partitions: movable.length });
+    await this.elect(
+      movable.map(({ partition }) => partition),
+      { type: 'preferred' },
+    );
   }
 
   // ---- Topics ----
@@ -255,6 +287,7 @@ export class ActiveController {
       if (!present.has(name)) context.removeTopic(name);
     }
     const created = names.filter((name) => !context.topics.has(name));
+    await this.#parts.loadTopicConfigs(created);
     const topics = await loadTopics({ ...this.#parts, context }, created, this.#watches);
     if (topics.length > 0) await this.#partitionsAppeared(topics.flatMap((topic) => [...topic.partitions.values()]));
   }
@@ -332,7 +365,7 @@ export class ActiveController {
         }
       }
     }
-    if (wentOffline.length > 0) await this.#replicasWentOffline(wentOffline);
+    if (wentOffline.length > 0) await this.#brokers.replicasWentOffline(wentOffline);
   }
 
   async #stopReplicaAnswered(brokerId: number, response: StopReplicaResponse): Promise<void> {
@@ -351,61 +384,6 @@ export class ActiveController {
     this.#requests.send();
   }
 
-  // ---- Notifications in the tree ----
-
-  async #watchNotifications(): Promise<void> {
-    await Promise.all([
-      this.#takeNotifications(isrChangeNode.folder, async (data) => {
-        for (const { topic, partition } of isrChangeNode.decode(data)) {
-          const changed = this.context.partition(topic, partition);
-          if (changed === undefined) continue;
-          await loadLeaderships(this.#tree, [changed]);
-          this.#requests.addMetadata(this.context.liveBrokerIds(), [changed]);
-        }
-      }),
-      this.#takeNotifications(logDirEventNode.folder, async (data) => {
-        // Asking it to lead or follow everything again, the broker says which replicas it cannot.
-        await this.#replicaStates.change([...this.context.replicasOn(logDirEventNode.decode(data))], 'Online');
-      }),
-      this.#takeElectionRequest(),
-    ]);
-  }
-
-  /** Reads and removes what is in the folder, and does so again when something comes. */
-  async #takeNotifications(folder: string, take: (data: Buffer | null) => Promise<void>): Promise<void> {
-    const { coordination, logger } = this.#parts;
-    const { names } = await coordination.children(folder, () =>
-      this.#postOnce(folder, () => this.#takeNotifications(folder, take)),
-    );
-    const nodes = await Promise.all(names.sort().map((name) => coordination.get(`${folder}/${name}`)));
-    for (const { data } of nodes) {
-      try {
-        await take(data);
-      } catch (error) {
-        logger.error('A notification cannot be read', { folder, error });
-      }
-    }
-    await this.#tree.remove(names.map((name) => `${folder}/${name}`));
-    this.#requests.send();
-  }
-
-  async #takeElectionRequest(): Promise<void> {
-    const { path } = preferredReplicaElectionNode;
-    const watcher: Watcher = ({ type }) => {
-      if (type !== 'deleted') this.#postOnce(path, () => this.#takeElectionRequest());
-      else this.#postOnce(path, async () => void (await this.#parts.coordination.exists(path, watcher)));
-    };
-    const stat = await this.#parts.coordination.exists(path, watcher);
-    if (stat === undefined) return;
-    const { data } = await this.#parts.coordination.get(path);
-    const partitions = preferredReplicaElectionNode
-      .decode(data)
-      .flatMap(({ topic, partition }) => this.context.partition(topic, partition) ?? [])
-      .filter(({ assignedReplicas, leadership }) => leadership?.leader !== assignedReplicas[0]);
-    await this.elect(partitions, { type: 'preferred' });
-    await this.#tree.remove([path]);
-  }
-
   #post(name: string, action: () => Promise<void>): void {
     if (!this.#isOver) this.#parts.queue.post(name, () => this.#unlessOver(action));
   }
@@ -419,12 +397,7 @@ export class ActiveController {
     try {
       await action();
     } finally {
-      // Nothing half-gathered goes out with the next event.
-      this.#requests.discard();
+      this.discardRequests();
     }
   }
-}
-
-function leads({ partition, brokerId }: Replica): boolean {
-  return partition.leadership?.leader === brokerId;
 }

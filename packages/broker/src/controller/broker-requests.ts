@@ -2,6 +2,7 @@
 // when the event is done the batch goes out as at most one request of each kind per broker, in that order. Each broker has a
 // queue of its own, so that a slow one holds up nobody; a request is repeated until it is answered or the broker is gone.
 
+import type { BrokerRegistration } from '@odradek/coordination';
 import {
   LeaderAndIsrRequest,
   LeaderAndIsrResponse,
@@ -24,6 +25,12 @@ const retryDelayMs = 100;
 export type LeaderAndIsrListener = (brokerId: number, request: LeaderAndIsrRequest, response: LeaderAndIsrResponse) => void;
 export type StopReplicaListener = (brokerId: number, request: StopReplicaRequest, response: StopReplicaResponse) => void;
 
+/** What was decided when the replica was to stop: its partition may be led under another epoch when that is sent. */
+interface ReplicaStop {
+  readonly shouldDelete: boolean;
+  readonly leaderEpoch: number;
+}
+
 export interface BrokerRequestsParts {
   readonly controllerId: number;
   readonly context: ControllerContext;
@@ -39,8 +46,7 @@ export class BrokerRequests {
   readonly #queues = new Map<number, BrokerQueue>();
   /** Whether the replica is new to its broker. */
   #leaderAndIsr = new Map<number, Map<PartitionContext, boolean>>();
-  /** Whether the replica is to be deleted. */
-  #stopReplica = new Map<number, Map<PartitionContext, boolean>>();
+  #stopReplica = new Map<number, Map<PartitionContext, ReplicaStop>>();
   #metadataPartitions = new Set<PartitionContext>();
   #metadataBrokers = new Set<number>();
 
@@ -59,7 +65,10 @@ export class BrokerRequests {
 
   addStopReplica(brokerId: number, partition: PartitionContext, shouldDelete: boolean): void {
     const partitions = entryOf(this.#stopReplica, brokerId);
-    partitions.set(partition, shouldDelete || partitions.get(partition) === true);
+    partitions.set(partition, {
+      shouldDelete: shouldDelete || partitions.get(partition)?.shouldDelete === true,
+      leaderEpoch: partition.leadership?.leaderEpoch ?? -1,
+    });
   }
 
   /** Without partitions the brokers still learn which brokers are alive. */
@@ -115,6 +124,7 @@ export class BrokerRequests {
   forgetBroker(brokerId: number): void {
     this.#queues.get(brokerId)?.close();
     this.#queues.delete(brokerId);
+    this.#parts.channel.forget(brokerId);
   }
 
   /** Settles when the broker has answered everything that was queued so far, or is gone. */
@@ -131,7 +141,7 @@ export class BrokerRequests {
     const { id } = broker.registration;
     let queue = this.#queues.get(id);
     if (queue === undefined) {
-      queue = new BrokerQueue(id, this.#parts);
+      queue = new BrokerQueue(() => this.#parts.context.brokers.get(id)?.registration ?? broker.registration, this.#parts);
       this.#queues.set(id, queue);
     }
     return queue;
@@ -213,7 +223,7 @@ export class BrokerRequests {
     }));
   }
 
-  #sendStopReplica(broker: LiveBroker, partitions: ReadonlyMap<PartitionContext, boolean>): void {
+  #sendStopReplica(broker: LiveBroker, partitions: ReadonlyMap<PartitionContext, ReplicaStop>): void {
     const { context, onStopReplica } = this.#parts;
     const request: StopReplicaRequest = {
       ...this.#header(broker),
@@ -225,8 +235,8 @@ export class BrokerRequests {
         partitionStates: ofTopic.map((partition) => ({
           partitionIndex: partition.index,
           // A follower that has fallen behind in epochs must not stop the deletion.
-          leaderEpoch: context.isMarkedForDeletion(topic.name) ? duringDelete : (partition.leadership?.leaderEpoch ?? -1),
-          deletePartition: partitions.get(partition) === true,
+          leaderEpoch: context.isMarkedForDeletion(topic.name) ? duringDelete : (partitions.get(partition)?.leaderEpoch ?? -1),
+          deletePartition: partitions.get(partition)?.shouldDelete === true,
         })),
       })),
     };
@@ -263,14 +273,15 @@ function byTopic(partitions: Iterable<PartitionContext>): Map<PartitionContext['
 
 /** One request at a time to one broker. */
 class BrokerQueue {
-  readonly #brokerId: number;
+  /** As it is registered now: it may have moved. */
+  readonly #broker: () => BrokerRegistration;
   readonly #parts: Pick<BrokerRequestsParts, 'channel' | 'timer' | 'logger'>;
   #last: Promise<void> = Promise.resolve();
   #isClosed = false;
   #wakeUp: (() => void) | undefined;
 
-  constructor(brokerId: number, parts: Pick<BrokerRequestsParts, 'channel' | 'timer' | 'logger'>) {
-    this.#brokerId = brokerId;
+  constructor(broker: () => BrokerRegistration, parts: Pick<BrokerRequestsParts, 'channel' | 'timer' | 'logger'>) {
+    this.#broker = broker;
     this.#parts = parts;
   }
 
@@ -304,11 +315,11 @@ class BrokerQueue {
     const { channel, timer, logger } = this.#parts;
     while (!this.#isClosed) {
       try {
-        return await channel.send(this.#brokerId, { request, response }, body);
+        return await channel.send(this.#broker(), { request, response }, body);
       } catch (error) {
         if (this.#isClosed) break;
         logger.warn('A broker did not answer the controller; trying again', {
-          broker: this.#brokerId,
+          broker: this.#broker().id,
           request: request.name,
           error,
         });

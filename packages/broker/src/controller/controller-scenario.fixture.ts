@@ -2,6 +2,7 @@
 // and write down what they were told.
 
 import {
+  type BrokerRegistration,
   brokerIdNode,
   type Coordination,
   configNode,
@@ -167,7 +168,11 @@ export class ControllerScenario {
     const session = await this.#store.openSession();
     this.#brokers.set(id, { session });
     const endpoints = [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: `b${id}`, port: 9092 }];
-    await registerBroker(session, { id, rack, endpoints }, { clock: systemClock, logger });
+    await registerBroker(
+      session,
+      { id, rack, endpoints },
+      { clock: systemClock, timer: this.#timer, logger, sessionTimeoutMs: 1000 },
+    );
   }
 
   async #startController(id: number): Promise<void> {
@@ -182,6 +187,8 @@ export class ControllerScenario {
       logger,
       isUncleanElectionEnabled: (topic) => this.#uncleanTopics.has(topic),
       isTopicDeletionEnabled: () => true,
+      loadTopicConfigs: async () => undefined,
+      leaderBalance: () => ({ isEnabled: false, checkIntervalMs: 300_000, maxImbalancePercent: 10 }),
     });
     await broker.controller.start();
   }
@@ -202,7 +209,7 @@ export class ControllerScenario {
   #channel(): BrokerChannel {
     return {
       send: async <Q extends MessageDefinition, A extends MessageDefinition>(
-        brokerId: number,
+        { id: brokerId }: BrokerRegistration,
         { request }: { readonly request: Q; readonly response: A },
         body: Message<Q>,
       ): Promise<Message<A>> => {
@@ -210,6 +217,7 @@ export class ControllerScenario {
         const answer = this.#take(brokerId, request, body);
         return answer as Message<A>;
       },
+      forget: () => undefined,
     };
   }
 

@@ -6,16 +6,21 @@ import {
   configNode,
   controllerEpochNode,
   deleteTopicNode,
+  InvalidNodeError,
   isCoordinationError,
   type Operation,
   type OperationResult,
   partitionNode,
   partitionStateNode,
   partitionsNode,
+  reassignPartitionsNode,
+  type TopicAssignment,
   topicNode,
+  type Watcher,
 } from '@odradek/coordination';
 import type { Leadership, PartitionContext, TopicContext } from './controller-context.ts';
 import { describePartition } from './controller-context.ts';
+import type { ReplicaAssignment } from './reassignment-plan.ts';
 
 /** Another controller has taken office. */
 export class ControllerMovedError extends Error {
@@ -125,6 +130,43 @@ export class ControllerTree {
     return { ...leadership, partitionEpoch: result?.type === 'set' ? result.stat.version : leadership.partitionEpoch + 1 };
   }
 
+  /**
+   * Writes one partition's assignment into its topic's node. The others stay as the node has them: it may have grown by partitions
+   * that this controller has not heard of.
+   */
+  async writeAssignment({ topic, index }: PartitionContext, assignment: ReplicaAssignment): Promise<void> {
+    const path = topicNode.path(topic.name);
+    for (;;) {
+      const { data, stat } = await this.#coordination.get(path);
+      const { topicId, ...before } = topicNode.decode(topic.name, data);
+      const changed: TopicAssignment = {
+        topicId,
+        replicas: withEntry(before.replicas, index, assignment.assignedReplicas),
+        addingReplicas: withEntry(before.addingReplicas, index, assignment.addingReplicas),
+        removingReplicas: withEntry(before.removingReplicas, index, assignment.removingReplicas),
+      };
+      try {
+        await this.write([{ type: 'set', path, data: topicNode.encode(changed), version: stat.version }]);
+        return;
+      } catch (error) {
+        if (!isCoordinationError(error, 'BadVersion')) throw error;
+      }
+    }
+  }
+
+  /** What old tools have written into /admin/reassign_partitions; undefined: there is no such node. */
+  async readReassignmentNode(watcher?: Watcher): Promise<ReturnType<typeof reassignPartitionsNode.decode> | undefined> {
+    const { path } = reassignPartitionsNode;
+    if ((await this.#coordination.exists(path, watcher)) === undefined) return undefined;
+    try {
+      return reassignPartitionsNode.decode((await this.#coordination.get(path)).data);
+    } catch (error) {
+      if (isCoordinationError(error, 'NoNode')) return undefined;
+      if (error instanceof InvalidNodeError) return [];
+      throw error;
+    }
+  }
+
   /** Everything that the tree has of the topic, and last the wish that it be deleted. */
   async deleteTopic(topic: TopicContext): Promise<void> {
     const { name } = topic;
@@ -170,6 +212,18 @@ export class ControllerTree {
   async remove(paths: readonly string[]): Promise<void> {
     await Promise.all(paths.map((path) => this.#deleteWithChildren(path)));
   }
+}
+
+/** Empty lists are not written. */
+function withEntry(
+  entries: ReadonlyMap<number, readonly number[]>,
+  index: number,
+  replicas: readonly number[],
+): ReadonlyMap<number, readonly number[]> {
+  const changed = new Map(entries);
+  if (replicas.length > 0) changed.set(index, replicas);
+  else changed.delete(index);
+  return changed;
 }
 
 /** Only a change of controller, or a tree that takes nothing, fails the whole. */

@@ -4,13 +4,15 @@
 import { type Coordination, controllerEpochNode, controllerNode, featureNode, isCoordinationError } from '@odradek/coordination';
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Clock, Logger, Timer } from '@odradek/runtime';
-import { ActiveController } from './active-controller.ts';
+import { ActiveController, type IsrOutcome, type LeaderBalance } from './active-controller.ts';
 import type { BrokerChannel } from './broker-channel.ts';
-import type { PartitionContext } from './controller-context.ts';
+import type { ControllerContext, PartitionContext } from './controller-context.ts';
 import { ControllerMovedError } from './controller-tree.ts';
 import { coordinationFailure } from './coordination-failure.ts';
 import { EventQueue } from './event-queue.ts';
+import type { IsrAlteration } from './isr-alterations.ts';
 import { allocateProducerIds } from './producer-ids.ts';
+import { isBeingReassigned, targetProblem, targetReplicas } from './reassignment-plan.ts';
 
 export interface ControllerParts {
   readonly brokerId: number;
@@ -23,12 +25,39 @@ export interface ControllerParts {
   readonly isUncleanElectionEnabled: (topic: string) => boolean;
   /** delete.topic.enable */
   readonly isTopicDeletionEnabled: () => boolean;
+  /** Makes known the configs of topics that this broker has not seen. */
+  readonly loadTopicConfigs: (topics: Iterable<string>) => Promise<void>;
+  readonly leaderBalance: () => LeaderBalance;
 }
 
 export interface PartitionElection {
   readonly topic: string;
   readonly partition: number;
   /** undefined: a leader was elected. */
+  readonly error: ProtocolError | undefined;
+}
+
+/** What a leader wants of one partition of a topic, which it knows by name or by id. */
+export interface PartitionAlteration extends IsrAlteration {
+  readonly topic: { readonly name: string } | { readonly id: string };
+  readonly partition: number;
+  /** Of the brokers in the ISR; -1 where the leader does not know it. */
+  readonly brokerEpochs: ReadonlyMap<number, number>;
+}
+
+export type AlteredPartition = IsrOutcome;
+
+/** A move that is wanted; without a target the one that is under way is to stop. */
+export interface WantedMove {
+  readonly topic: string;
+  readonly partition: number;
+  readonly target: readonly number[] | undefined;
+}
+
+export interface MoveOutcome {
+  readonly topic: string;
+  readonly partition: number;
+  /** undefined: it has begun, or is being stopped. */
   readonly error: ProtocolError | undefined;
 }
 
@@ -51,6 +80,8 @@ export class Controller {
   #active: ActiveController | undefined;
   #isClosed = false;
   #startOverDelayMs = firstStartOverDelayMs;
+  /** Set while a start is due. */
+  #startOverNow: (() => void) | undefined;
 
   constructor(parts: ControllerParts) {
     this.#parts = parts;
@@ -70,10 +101,24 @@ export class Controller {
   /** Stands for election, after the broker is registered. Settles when the outcome is known and, if won, this broker has been told the state of things. */
   async start(): Promise<void> {
     this.#parts.coordination.onState((state) => {
-      if (state === 'expired' || state === 'closed') this.#queue.post('session over', async () => this.#resign());
+      if (state === 'closed') this.#queue.post('session over', async () => this.#resign());
+      // What failed meanwhile need not wait any longer.
+      if (state === 'connected') this.#startOverNow?.();
     });
     await this.#queue.run('election', () => this.#elect());
     await this.#active?.answered(this.#parts.brokerId);
+  }
+
+  /** The session is over, and so is this broker's term. Settles when nothing is done in its name any more. */
+  async sessionLost(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#queue.run('session lost', async () => this.#resign());
+  }
+
+  /** This broker is registered in a new session, and stands for election again. */
+  async sessionRenewed(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#queue.run('election', () => this.#standAgain());
   }
 
   /** Does nothing more. The office is free when the session ends. */
@@ -83,13 +128,13 @@ export class Controller {
     await this.#queue.close();
   }
 
-  /** ControlledShutdown: answers the partitions that the broker still leads. Throws NOT_CONTROLLER, BROKER_ID_NOT_REGISTERED, STALE_BROKER_EPOCH. */
+  /** ControlledShutdown: answers the partitions that the broker still leads. Throws NOT_CONTROLLER, BROKER_NOT_AVAILABLE, STALE_BROKER_EPOCH. */
   async shutDownBroker(brokerId: number, brokerEpoch: number): Promise<{ readonly topic: string; readonly partition: number }[]> {
     return this.#whileActive('controlled shutdown', async (active) => {
       const broker = active.context.brokers.get(brokerId);
-      if (broker === undefined) throw new ProtocolError(errorCodes.BROKER_ID_NOT_REGISTERED);
+      if (broker === undefined) throw new ProtocolError(errorCodes.BROKER_NOT_AVAILABLE);
       // Brokers of old versions do not tell their epoch.
-      if (brokerEpoch !== -1 && brokerEpoch !== broker.epoch) throw new ProtocolError(errorCodes.STALE_BROKER_EPOCH);
+      if (brokerEpoch !== -1 && brokerEpoch < broker.epoch) throw new ProtocolError(errorCodes.STALE_BROKER_EPOCH);
       const remaining = await active.shutDown(brokerId);
       return remaining.map(({ topic, index }) => ({ topic: topic.name, partition: index }));
     });
@@ -133,6 +178,51 @@ export class Controller {
     });
   }
 
+  /** AlterPartition: what became of each, in order. Throws NOT_CONTROLLER, STALE_BROKER_EPOCH. */
+  async alterPartitions(
+    { brokerId, brokerEpoch }: { readonly brokerId: number; readonly brokerEpoch: number },
+    alterations: readonly PartitionAlteration[],
+    { ineligibleCode }: { readonly ineligibleCode: number },
+  ): Promise<AlteredPartition[]> {
+    return this.#whileActive('in-sync replicas', async (active) => {
+      const { context } = active;
+      if (context.brokers.get(brokerId)?.epoch !== brokerEpoch) throw new ProtocolError(errorCodes.STALE_BROKER_EPOCH);
+      const found = alterations.map((alteration) => ({ alteration, ...findPartition(context, alteration) }));
+      const known = found.flatMap(({ alteration, partition }) =>
+        partition === undefined
+          ? []
+          : [{ ...alteration, context: partition, isEligible: (replica: number) => isEligible(context, replica, alteration) }],
+      );
+      const outcomes = (await active.alterPartitions(known, ineligibleCode))[Symbol.iterator]();
+      return found.map(
+        ({ errorCode }): AlteredPartition =>
+          errorCode === undefined ? (outcomes.next().value ?? { errorCode: errorCodes.UNKNOWN_SERVER_ERROR }) : { errorCode },
+      );
+    });
+  }
+
+  /** AlterPartitionReassignments: what became of each, in order. */
+  async alterReassignments(
+    moves: readonly WantedMove[],
+    { mayChangeReplicationFactor }: { readonly mayChangeReplicationFactor: boolean },
+  ): Promise<MoveOutcome[]> {
+    return this.#whileActive('moves', async (active) => {
+      const outcomes: MoveOutcome[] = [];
+      for (const { topic, partition, target } of moves) {
+        const found = active.context.isMarkedForDeletion(topic) ? undefined : active.context.partition(topic, partition);
+        const error = moveProblem(active.context, found, target, mayChangeReplicationFactor);
+        if (error === undefined && found !== undefined) await active.move(found, target);
+        outcomes.push({ topic, partition, error });
+      }
+      return outcomes;
+    });
+  }
+
+  /** unclean.leader.election.enable has become true, of one topic or of all: partitions may get leaders that could not before. */
+  electUncleanly(topic?: string): void {
+    this.#queue.postOnce(`unclean election ${topic ?? ''}`, async () => this.#active?.electUncleanly(topic));
+  }
+
   /** ListPartitionReassignments: the partitions whose replicas are being moved. */
   async reassignments(): Promise<PartitionReassignment[]> {
     return this.#whileActive('reassignments', async ({ context }) =>
@@ -161,6 +251,8 @@ export class Controller {
         }
         if (isCoordinationError(error, 'ConnectionLoss')) this.#startOverSoon();
         throw coordinationFailure(error);
+      } finally {
+        this.#active?.discardRequests();
       }
     });
     return (result as { readonly value: T }).value;
@@ -246,10 +338,14 @@ export class Controller {
 
   /** What was being done may be half done, and watches may be lost: the same term begins again from what the tree says. */
   #startOverSoon(): void {
+    if (this.#startOverNow !== undefined) return;
     const active = this.#active;
     const delayMs = this.#startOverDelayMs;
     this.#startOverDelayMs = Math.min(2 * delayMs, longestStartOverDelayMs);
-    this.#parts.timer.schedule(delayMs, () => {
+    const task = this.#parts.timer.schedule(delayMs, () => this.#startOverNow?.());
+    this.#startOverNow = () => {
+      task.cancel();
+      this.#startOverNow = undefined;
       this.#queue.postOnce('start over', async () => {
         if (this.#isClosed || this.#active !== active) return;
         if (active === undefined) return this.#elect();
@@ -259,7 +355,7 @@ export class Controller {
         await this.#active.start();
         this.#startOverDelayMs = firstStartOverDelayMs;
       });
-    });
+    };
   }
 
   #resign(): void {
@@ -277,6 +373,52 @@ export class Controller {
       if (isCoordinationError(error, 'ConnectionLoss')) this.#startOverSoon();
     }
   }
+}
+
+function findPartition(
+  context: ControllerContext,
+  { topic, partition }: PartitionAlteration,
+):
+  | { readonly partition: PartitionContext; readonly errorCode: undefined }
+  | { readonly partition: undefined; readonly errorCode: number } {
+  const name = 'name' in topic ? topic.name : context.topicNamesById.get(topic.id);
+  if (name === undefined) return { partition: undefined, errorCode: errorCodes.UNKNOWN_TOPIC_ID };
+  const found = context.partition(name, partition);
+  if (found === undefined) return { partition: undefined, errorCode: errorCodes.UNKNOWN_TOPIC_OR_PARTITION };
+  return { partition: found, errorCode: undefined };
+}
+
+/** Whether the replica may be in sync: its broker is alive, does not stop, and has not restarted since the leader heard of it. */
+function isEligible(context: ControllerContext, replica: number, { brokerEpochs }: PartitionAlteration): boolean {
+  const broker = context.brokers.get(replica);
+  if (broker === undefined || context.shuttingDownBrokers.has(replica)) return false;
+  const knownEpoch = brokerEpochs.get(replica) ?? -1;
+  return knownEpoch === -1 || knownEpoch === broker.epoch;
+}
+
+function moveProblem(
+  context: ControllerContext,
+  partition: PartitionContext | undefined,
+  target: readonly number[] | undefined,
+  mayChangeReplicationFactor: boolean,
+): ProtocolError | undefined {
+  if (target === undefined) {
+    return partition !== undefined && isBeingReassigned(partition)
+      ? undefined
+      : new ProtocolError(errorCodes.NO_REASSIGNMENT_IN_PROGRESS, 'The partition is not being moved.');
+  }
+  if (partition === undefined) return new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, 'There is no such partition.');
+  const isLive = (brokerId: number): boolean => context.brokers.has(brokerId) && !context.shuttingDownBrokers.has(brokerId);
+  const problem = targetProblem(partition, target, isLive);
+  if (problem !== undefined) return new ProtocolError(errorCodes.INVALID_REPLICA_ASSIGNMENT, problem);
+  const factor = targetReplicas(partition).length;
+  if (!mayChangeReplicationFactor && target.length !== factor) {
+    return new ProtocolError(
+      errorCodes.INVALID_REPLICATION_FACTOR,
+      `The replication factor is ${factor} and must stay so, but the list of replicas has ${target.length}.`,
+    );
+  }
+  return undefined;
 }
 
 function refusal(

@@ -1,16 +1,16 @@
-// The controller's way to the broker that it runs on: a call of the handlers, in the newest version of each request.
+// The way from a broker to itself: from its controller to its handlers, and from its other parts to its controller. A call of the handlers,
+// in the newest version of each request.
 
-import { decodeMessage, encodeMessage, type Message, type MessageDefinition } from '@odradek/protocol';
-import type { Handler } from '../requests/handler.ts';
+import { decodeMessage, encodeMessage, type Message, type MessageDefinition, ProtocolError } from '@odradek/protocol';
+import type { Answer, Handler } from '../requests/handler.ts';
 import { anonymousPrincipal, type RequestContext } from '../requests/request-context.ts';
-import type { BrokerChannel } from './broker-channel.ts';
 
-export class LocalChannel implements BrokerChannel {
-  readonly #brokerId: number;
+export class LocalChannel {
+  readonly brokerId: number;
   #handlers: ReadonlyMap<number, Handler> = new Map();
 
   constructor(brokerId: number) {
-    this.#brokerId = brokerId;
+    this.brokerId = brokerId;
   }
 
   /** The handlers, which are made after the controller and need it. */
@@ -18,19 +18,32 @@ export class LocalChannel implements BrokerChannel {
     this.#handlers = new Map(handlers.map((handler) => [handler.api.key, handler]));
   }
 
-  async send<Q extends MessageDefinition, A extends MessageDefinition>(
-    brokerId: number,
+  /** Calls the handler and gives its answer in the form of the newest version. */
+  async call<Q extends MessageDefinition, A extends MessageDefinition>(
     api: { readonly request: Q; readonly response: A },
     request: Message<Q>,
   ): Promise<Message<A>> {
-    if (brokerId !== this.#brokerId) throw new Error(`Broker ${brokerId} cannot be reached from broker ${this.#brokerId}`);
     const apiKey = api.request.apiKey ?? -1;
     const handler = this.#handlers.get(apiKey);
-    if (handler === undefined) throw new Error(`${api.request.name} is not served to the controller`);
+    if (handler === undefined) throw new Error(`${api.request.name} is not served within the process`);
     const version = handler.api.versions.max;
-    const answer = await handler.handle(request, contextOf(apiKey, version));
+    const answer = await answerOf(handler, request, contextOf(apiKey, version));
     // Through its bytes, so that every field is there as if it had come over a connection.
     return decodeMessage(api.response, version, Buffer.concat(encodeMessage(api.response, version, answer ?? {})));
+  }
+}
+
+/** A refusal is an answer, as over a connection. */
+async function answerOf(
+  handler: Handler,
+  request: Message<MessageDefinition>,
+  context: RequestContext,
+): Promise<Answer<MessageDefinition>> {
+  try {
+    return await handler.handle(request, context);
+  } catch (error) {
+    if (error instanceof ProtocolError) return handler.errorResponse(request, error, context);
+    throw error;
   }
 }
 

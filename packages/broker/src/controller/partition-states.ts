@@ -6,6 +6,7 @@
 // NonExistent: never created, or deleted. New: has an assignment and no leader yet. Online: has had a leader elected, who may
 // since have died. Offline: its leader is gone. Online is reached by an election, also from Online itself.
 
+import { isCoordinationError } from '@odradek/coordination';
 import type { Logger } from '@odradek/runtime';
 import type { BrokerRequests } from './broker-requests.ts';
 import {
@@ -74,10 +75,13 @@ export class PartitionStates {
   }
 
   /** Tries to find leaders for all that have none. */
-  async electWherePossible(): Promise<FailedTransition[]> {
+  async electWherePossible(topicName?: string): Promise<FailedTransition[]> {
     const { context } = this.#parts;
     const leaderless = [...context.partitions()].filter(
-      ({ state, topic }) => (state === 'Offline' || state === 'New') && !context.isMarkedForDeletion(topic.name),
+      ({ state, topic }) =>
+        (state === 'Offline' || state === 'New') &&
+        (topicName === undefined || topic.name === topicName) &&
+        !context.isMarkedForDeletion(topic.name),
     );
     return this.change(leaderless, 'Online', { type: 'afterFailure' });
   }
@@ -195,6 +199,23 @@ export class PartitionStates {
     return { again, failures };
   }
 
+  /** Writes the same leader and in-sync replicas under the next leader epoch, so that whoever is told takes notice. */
+  async raiseLeaderEpoch(partition: PartitionContext): Promise<void> {
+    const { context, tree, logger } = this.#parts;
+    for (let attempt = 0; attempt < electionAttempts; attempt++) {
+      const [current] = await tree.readLeaderships([partition]);
+      if (current === undefined) break;
+      const leadership = { ...current, leaderEpoch: current.leaderEpoch + 1, controllerEpoch: context.controllerEpoch };
+      const [outcome] = await tree.updateLeaderships([{ partition, leadership }]);
+      if (outcome !== undefined && 'leadership' in outcome) {
+        partition.leadership = outcome.leadership;
+        return;
+      }
+      if (!isCoordinationError(outcome?.error, 'BadVersion')) throw outcome?.error;
+    }
+    logger.warn('The leader epoch of a partition could not be raised', { partition: describePartition(partition) });
+  }
+
   #candidate(partition: PartitionContext, leadership: Leadership, election: ElectionKind): Elected | undefined {
     const { context, isUncleanElectionEnabled } = this.#parts;
     const { assignedReplicas } = partition;
@@ -222,8 +243,7 @@ export class PartitionStates {
     const { context, requests } = this.#parts;
     const { partition } = outcome;
     if ('error' in outcome) {
-      const isOvertaken = outcome.error instanceof Error && 'code' in outcome.error && outcome.error.code === 'BadVersion';
-      if (isOvertaken) again.push(partition);
+      if (isCoordinationError(outcome.error, 'BadVersion')) again.push(partition);
       else failures.push({ partition, reason: String(outcome.error) });
       return;
     }

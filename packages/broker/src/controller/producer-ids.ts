@@ -1,7 +1,9 @@
 // Producer ids: handed out by the controller in blocks of a thousand, and by each broker one by one from its block.
 
+import { ConnectionError } from '@odradek/client/connection';
 import { type Coordination, isCoordinationError, producerIdBlockNode } from '@odradek/coordination';
-import { errorCodes, ProtocolError } from '@odradek/protocol';
+import { AllocateProducerIdsRequest, AllocateProducerIdsResponse, errorCodes, ProtocolError } from '@odradek/protocol';
+import type { ControllerClient } from './controller-client.ts';
 
 export const producerIdBlockSize = 1000;
 
@@ -27,6 +29,26 @@ export async function allocateProducerIds(coordination: Coordination, brokerId: 
       if (!isCoordinationError(error, 'BadVersion')) throw error;
     }
   }
+}
+
+/** Asks the controller for a block: the broker's part of AllocateProducerIds. COORDINATOR_LOAD_IN_PROGRESS when it cannot be reached in time. */
+export async function requestProducerIds(
+  controller: Pick<ControllerClient, 'send'>,
+  broker: { readonly brokerId: number; readonly brokerEpoch: number },
+  patienceMs: number,
+): Promise<AllocatedBlock> {
+  const exchange = { request: AllocateProducerIdsRequest, response: AllocateProducerIdsResponse };
+  let response: AllocateProducerIdsResponse;
+  try {
+    response = await controller.send(exchange, broker, { patienceMs });
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) throw error;
+    throw new ProtocolError(errorCodes.COORDINATOR_LOAD_IN_PROGRESS, 'No producer ids could be had of the controller.', {
+      cause: error,
+    });
+  }
+  if (response.errorCode !== errorCodes.NONE) throw new ProtocolError(response.errorCode);
+  return { first: response.producerIdStart, count: response.producerIdLen };
 }
 
 /** A broker's supply. `allocateBlock` asks the controller: a direct call on one broker, AllocateProducerIds in a cluster. */

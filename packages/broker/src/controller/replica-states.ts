@@ -8,6 +8,7 @@
 // Online: its broker is alive. Offline: its broker or log directory is gone, or it was told to stop. The rest belong to the
 // deletion of its topic: told to delete, deleted, or not able to be told now.
 
+import { isCoordinationError } from '@odradek/coordination';
 import type { Logger } from '@odradek/runtime';
 import type { BrokerRequests } from './broker-requests.ts';
 import {
@@ -93,7 +94,10 @@ export class ReplicaStates {
         break;
       case 'NonExistent':
         for (const { partition, brokerId } of legal) {
-          partition.assignedReplicas = partition.assignedReplicas.filter((other) => other !== brokerId);
+          const without = (replicas: readonly number[]) => replicas.filter((other) => other !== brokerId);
+          partition.assignedReplicas = without(partition.assignedReplicas);
+          partition.addingReplicas = without(partition.addingReplicas);
+          partition.removingReplicas = without(partition.removingReplicas);
           partition.replicaStates.delete(brokerId);
         }
         break;
@@ -157,7 +161,7 @@ export class ReplicaStates {
         if ('leadership' in outcome) {
           partition.leadership = outcome.leadership;
           changed.add(partition);
-        } else if (outcome.error instanceof Error && 'code' in outcome.error && outcome.error.code === 'BadVersion') {
+        } else if (isCoordinationError(outcome.error, 'BadVersion')) {
           again.push(partition);
         } else {
           this.#warn({ partition, brokerId }, 'Offline', String(outcome.error));

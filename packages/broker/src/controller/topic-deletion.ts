@@ -6,6 +6,7 @@ import type { BrokerRequests } from './broker-requests.ts';
 import { type ControllerContext, type Replica, replicasOf, type TopicContext } from './controller-context.ts';
 import type { ControllerTree } from './controller-tree.ts';
 import type { PartitionStates } from './partition-states.ts';
+import { isBeingReassigned } from './reassignment-plan.ts';
 import type { ReplicaStates } from './replica-states.ts';
 
 export interface TopicDeletionParts {
@@ -32,10 +33,16 @@ export class TopicDeletion {
       if (topic === undefined) continue;
       context.topicsToDelete.add(name);
       const hasOffline = replicasIn(topic).some(({ partition, brokerId }) => !context.isReplicaOnline(partition, brokerId));
-      if (isBeingReassigned(topic) || (options.areOfflineReplicasKnown === true && hasOffline)) {
+      if (isPartlyMoving(topic) || (options.areOfflineReplicasKnown === true && hasOffline)) {
         context.topicsIneligibleForDeletion.add(name);
       }
     }
+  }
+
+  /** Those of the topics that are to be deleted have to wait. */
+  makeIneligible(topics: Iterable<string>): void {
+    const { context } = this.#parts;
+    for (const name of topics) if (context.isMarkedForDeletion(name)) context.topicsIneligibleForDeletion.add(name);
   }
 
   /** What made the topics wait may be over. */
@@ -117,10 +124,8 @@ function replicasIn(topic: TopicContext): Replica[] {
   return [...topic.partitions.values()].flatMap(replicasOf);
 }
 
-function isBeingReassigned(topic: TopicContext): boolean {
-  return [...topic.partitions.values()].some(
-    ({ addingReplicas, removingReplicas }) => addingReplicas.length + removingReplicas.length > 0,
-  );
+function isPartlyMoving(topic: TopicContext): boolean {
+  return [...topic.partitions.values()].some(isBeingReassigned);
 }
 
 /** Some replica has been told to delete and has not answered. */

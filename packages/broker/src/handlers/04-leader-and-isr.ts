@@ -3,15 +3,17 @@
 import { LeaderAndIsrRequest, LeaderAndIsrResponse } from '@odradek/protocol';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
-import { checkControllerRequest } from './controller-requests.ts';
+import { type BrokerRequestParts, checkControllerRequest } from './controller-requests.ts';
 
-export function leaderAndIsrHandler(parts: {
-  readonly replicaManager: ReplicaManager;
-  readonly brokerEpoch: () => number;
-}): Handler<typeof LeaderAndIsrRequest, typeof LeaderAndIsrResponse> {
+export function leaderAndIsrHandler(
+  parts: BrokerRequestParts & {
+    readonly replicaManager: ReplicaManager;
+    readonly brokerEpoch: () => number;
+  },
+): Handler<typeof LeaderAndIsrRequest, typeof LeaderAndIsrResponse> {
   return defineHandler(LeaderAndIsrRequest, LeaderAndIsrResponse, {
     async handle(request, context) {
-      checkControllerRequest(request, context, parts.brokerEpoch);
+      checkControllerRequest(request, context, parts);
       const { errorCode, topics } = await parts.replicaManager.becomeLeaderOrFollower(request);
       if (context.apiVersion >= 5) return { errorCode, topics };
       return { errorCode, partitionErrors: topics.flatMap(({ partitionErrors }) => partitionErrors) };

@@ -3,15 +3,17 @@
 import { StopReplicaRequest, StopReplicaResponse } from '@odradek/protocol';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
-import { checkControllerRequest } from './controller-requests.ts';
+import { type BrokerRequestParts, checkControllerRequest } from './controller-requests.ts';
 
-export function stopReplicaHandler(parts: {
-  readonly replicaManager: ReplicaManager;
-  readonly brokerEpoch: () => number;
-}): Handler<typeof StopReplicaRequest, typeof StopReplicaResponse> {
+export function stopReplicaHandler(
+  parts: BrokerRequestParts & {
+    readonly replicaManager: ReplicaManager;
+    readonly brokerEpoch: () => number;
+  },
+): Handler<typeof StopReplicaRequest, typeof StopReplicaResponse> {
   return defineHandler(StopReplicaRequest, StopReplicaResponse, {
     handle(request, context) {
-      checkControllerRequest(request, context, parts.brokerEpoch);
+      checkControllerRequest(request, context, parts);
       return parts.replicaManager.stopReplicas(request);
     },
   });

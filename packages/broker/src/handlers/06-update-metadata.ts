@@ -3,15 +3,17 @@
 import { errorCodes, UpdateMetadataRequest, UpdateMetadataResponse } from '@odradek/protocol';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
-import { checkControllerRequest } from './controller-requests.ts';
+import { type BrokerRequestParts, checkControllerRequest } from './controller-requests.ts';
 
-export function updateMetadataHandler(parts: {
-  readonly metadataCache: MetadataCache;
-  readonly brokerEpoch: () => number;
-}): Handler<typeof UpdateMetadataRequest, typeof UpdateMetadataResponse> {
+export function updateMetadataHandler(
+  parts: BrokerRequestParts & {
+    readonly metadataCache: MetadataCache;
+    readonly brokerEpoch: () => number;
+  },
+): Handler<typeof UpdateMetadataRequest, typeof UpdateMetadataResponse> {
   return defineHandler(UpdateMetadataRequest, UpdateMetadataResponse, {
     handle(request, context) {
-      checkControllerRequest(request, context, parts.brokerEpoch);
+      checkControllerRequest(request, context, parts);
       const isTaken = parts.metadataCache.update(request);
       return { errorCode: isTaken ? errorCodes.NONE : errorCodes.STALE_CONTROLLER_EPOCH };
     },

@@ -1,14 +1,26 @@
-// What LeaderAndIsr, StopReplica and UpdateMetadata have in common: they come from the controller, and only from it.
+// What requests between brokers have in common: they come from a broker, and only from one.
 
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { RequestContext } from '../requests/request-context.ts';
 
-/** Throws CLUSTER_AUTHORIZATION_FAILED for clients, and STALE_BROKER_EPOCH for orders to an earlier life of this broker. */
+export interface BrokerRequestParts {
+  /** Whether the request may have come from a broker of this cluster. */
+  readonly isFromBroker: (context: RequestContext) => boolean;
+}
+
+/** Throws CLUSTER_AUTHORIZATION_FAILED for clients. */
+export function checkFromBroker(context: RequestContext, { isFromBroker }: BrokerRequestParts): void {
+  if (!isFromBroker(context)) throw new ProtocolError(errorCodes.CLUSTER_AUTHORIZATION_FAILED);
+}
+
+/** Of LeaderAndIsr, StopReplica and UpdateMetadata; throws also STALE_BROKER_EPOCH for orders to an earlier life of this broker. */
 export function checkControllerRequest(
   request: { readonly brokerEpoch: number },
   context: RequestContext,
-  brokerEpoch: () => number,
+  parts: BrokerRequestParts & { readonly brokerEpoch: () => number },
 ): void {
-  if (!context.isPrivileged) throw new ProtocolError(errorCodes.CLUSTER_AUTHORIZATION_FAILED);
-  if (request.brokerEpoch !== -1 && request.brokerEpoch < brokerEpoch()) throw new ProtocolError(errorCodes.STALE_BROKER_EPOCH);
+  checkFromBroker(context, parts);
+  if (request.brokerEpoch !== -1 && request.brokerEpoch < parts.brokerEpoch()) {
+    throw new ProtocolError(errorCodes.STALE_BROKER_EPOCH);
+  }
 }

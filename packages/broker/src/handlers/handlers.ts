@@ -15,7 +15,9 @@ import type { PartLoggers } from '../logging/part-loggers.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { FetchSessions } from '../replication/fetch-sessions.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
+import type { Replication } from '../replication/start-replication.ts';
 import type { Handler } from '../requests/handler.ts';
+import type { RequestContext } from '../requests/request-context.ts';
 import { topicValue } from '../topic-config.ts';
 import { produceHandler } from './00-produce.ts';
 import { fetchHandler } from './01-fetch.ts';
@@ -24,6 +26,7 @@ import { metadataHandler } from './03-metadata.ts';
 import { leaderAndIsrHandler } from './04-leader-and-isr.ts';
 import { stopReplicaHandler } from './05-stop-replica.ts';
 import { updateMetadataHandler } from './06-update-metadata.ts';
+import { controlledShutdownHandler } from './07-controlled-shutdown.ts';
 import { offsetCommitHandler } from './08-offset-commit.ts';
 import { offsetFetchHandler } from './09-offset-fetch.ts';
 import { findCoordinatorHandler } from './10-find-coordinator.ts';
@@ -46,19 +49,24 @@ import { createPartitionsHandler } from './37-create-partitions.ts';
 import { deleteGroupsHandler } from './42-delete-groups.ts';
 import { electLeadersHandler } from './43-elect-leaders.ts';
 import { incrementalAlterConfigsHandler } from './44-incremental-alter-configs.ts';
+import { alterPartitionReassignmentsHandler } from './45-alter-partition-reassignments.ts';
 import { listPartitionReassignmentsHandler } from './46-list-partition-reassignments.ts';
 import { offsetDeleteHandler } from './47-offset-delete.ts';
+import { alterPartitionHandler } from './56-alter-partition.ts';
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeProducersHandler } from './61-describe-producers.ts';
+import { allocateProducerIdsHandler } from './67-allocate-producer-ids.ts';
 import { consumerGroupHeartbeatHandler } from './68-consumer-group-heartbeat.ts';
 import { consumerGroupDescribeHandler } from './69-consumer-group-describe.ts';
 import { listConfigResourcesHandler } from './74-list-config-resources.ts';
 import { describeTopicPartitionsHandler } from './75-describe-topic-partitions.ts';
 
 /** Everything that a handler may need; each takes its own. */
-export interface HandlerParts {
+export interface HandlerParts extends Pick<Replication, 'leaderQuota' | 'consumerReplicas'> {
   readonly brokerId: number;
   readonly brokerEpoch: () => number;
+  /** Whether a request may have come from another broker of the cluster. */
+  readonly isFromBroker: (context: RequestContext) => boolean;
   readonly config: BrokerConfig;
   readonly configChanges: ConfigChanges;
   readonly topicChanges: TopicChanges;
@@ -76,10 +84,10 @@ export interface HandlerParts {
   readonly fileSystem: FileSystem;
 }
 
-/** Handlers of clients' requests, which ApiVersions offers, and of the controller's. */
+/** Handlers of clients' requests and of those that brokers send each other. ApiVersions offers the latter to brokers only. */
 export interface Handlers {
   readonly forClients: readonly Handler[];
-  readonly forController: readonly Handler[];
+  readonly forBrokers: readonly Handler[];
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
@@ -96,7 +104,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     listOffsetsHandler(parts),
     metadataHandler({ ...parts, autoCreatesTopics: () => config.get('auto.create.topics.enable') }),
     ...groupHandlers(parts),
-    apiVersionsHandler({ ...parts, servedApis: () => servedApis }),
+    apiVersionsHandler({ ...parts, servedApis: (context) => (parts.isFromBroker(context) ? allApis : clientApis) }),
     createTopicsHandler(parts),
     deleteTopicsHandler(parts),
     deleteRecordsHandler(parts),
@@ -108,14 +116,28 @@ export function createHandlers(parts: HandlerParts): Handlers {
     createPartitionsHandler(parts),
     electLeadersHandler(parts),
     incrementalAlterConfigsHandler(parts),
+    alterPartitionReassignmentsHandler(parts),
     listPartitionReassignmentsHandler(parts),
     describeClusterHandler(parts),
     describeProducersHandler(parts),
     listConfigResourcesHandler(parts),
     describeTopicPartitionsHandler(parts),
   ];
-  const servedApis: Api[] = forClients.map(({ api }) => api).sort((a, b) => a.key - b.key);
-  return { forClients, forController: [leaderAndIsrHandler(parts), stopReplicaHandler(parts), updateMetadataHandler(parts)] };
+  const forBrokers: Handler[] = [
+    leaderAndIsrHandler(parts),
+    stopReplicaHandler(parts),
+    updateMetadataHandler(parts),
+    controlledShutdownHandler(parts),
+    alterPartitionHandler(parts),
+    allocateProducerIdsHandler(parts),
+  ];
+  const clientApis = apisOf(forClients);
+  const allApis = apisOf([...forClients, ...forBrokers]);
+  return { forClients, forBrokers };
+}
+
+function apisOf(handlers: readonly Handler[]): Api[] {
+  return handlers.map(({ api }) => api).sort((a, b) => a.key - b.key);
 }
 
 function groupHandlers({ config, coordination, groups, metadataCache }: HandlerParts): Handler[] {

@@ -1,0 +1,127 @@
+// What brokers and old tools tell the controller through nodes of the tree: changes of in-sync replicas, failed log directories, elections
+// and moves that are wanted. Each is read, taken in and removed.
+
+import {
+  type Coordination,
+  InvalidNodeError,
+  isrChangeNode,
+  logDirEventNode,
+  preferredReplicaElectionNode,
+  type Watcher,
+} from '@odradek/coordination';
+import type { Logger } from '@odradek/runtime';
+import type { BrokerRequests } from './broker-requests.ts';
+import type { ControllerContext, PartitionContext } from './controller-context.ts';
+import { loadLeaderships } from './controller-loading.ts';
+import type { ControllerTree } from './controller-tree.ts';
+import type { PartitionStates } from './partition-states.ts';
+import type { Reassignments } from './reassignments.ts';
+import type { ReplicaStates } from './replica-states.ts';
+
+export interface TreeNotificationsParts {
+  readonly coordination: Coordination;
+  readonly context: ControllerContext;
+  readonly tree: ControllerTree;
+  readonly requests: BrokerRequests;
+  readonly partitionStates: PartitionStates;
+  readonly replicaStates: ReplicaStates;
+  readonly reassignments: Reassignments;
+  /** Adds an event to the controller's queue, unless one of that name waits there. */
+  readonly postOnce: (name: string, action: () => Promise<void>) => void;
+  readonly logger: Logger;
+}
+
+export class TreeNotifications {
+  readonly #parts: TreeNotificationsParts;
+  readonly #electionWatcher: Watcher;
+
+  constructor(parts: TreeNotificationsParts) {
+    this.#parts = parts;
+    this.#electionWatcher = creationWatcher(preferredReplicaElectionNode.path, parts, () => this.#takeElectionRequest());
+  }
+
+  /** Takes what lies there from before, and everything that comes. */
+  async watch(): Promise<void> {
+    await Promise.all([
+      this.#takeFolder(isrChangeNode.folder, (data) => this.#isrsChanged(data)),
+      this.#takeFolder(logDirEventNode.folder, (data) => this.#directoryFailed(data)),
+    ]);
+  }
+
+  /** The same of what is wanted; to be begun when all partitions have their states. */
+  async watchRequests(): Promise<void> {
+    await this.#parts.reassignments.takeRequestNode();
+    await this.#takeElectionRequest();
+  }
+
+  async #isrsChanged(data: Buffer | null): Promise<void> {
+    const { context, tree, requests, reassignments } = this.#parts;
+    const changed = isrChangeNode.decode(data).flatMap(({ topic, partition }) => context.partition(topic, partition) ?? []);
+    await loadLeaderships(tree, changed);
+    requests.addMetadata(context.liveBrokerIds(), changed);
+    requests.send();
+    await reassignments.completeWherePossible(changed);
+  }
+
+  /** Asking it to lead or follow everything again, the broker says which replicas it cannot. */
+  async #directoryFailed(data: Buffer | null): Promise<void> {
+    const { context, replicaStates } = this.#parts;
+    await replicaStates.change([...context.replicasOn(logDirEventNode.decode(data))], 'Online');
+  }
+
+  /** Reads and removes what is in the folder, and does so again when something comes. */
+  async #takeFolder(folder: string, take: (data: Buffer | null) => Promise<void>): Promise<void> {
+    const { coordination, tree, requests, postOnce, logger } = this.#parts;
+    const { names } = await coordination.children(folder, () => postOnce(folder, () => this.#takeFolder(folder, take)));
+    const nodes = await Promise.all(names.sort().map((name) => coordination.get(`${folder}/${name}`)));
+    for (const { data } of nodes) {
+      try {
+        await take(data);
+      } catch (error) {
+        if (!(error instanceof InvalidNodeError)) throw error;
+        logger.error('A notification cannot be read', { folder, error });
+      }
+    }
+    await tree.remove(names.map((name) => `${folder}/${name}`));
+    requests.send();
+  }
+
+  async #takeElectionRequest(): Promise<void> {
+    const { coordination, context, tree, partitionStates, requests, logger } = this.#parts;
+    const { path } = preferredReplicaElectionNode;
+    const stat = await coordination.exists(path, this.#electionWatcher);
+    if (stat === undefined) return;
+    const { data } = await coordination.get(path);
+    try {
+      const partitions = preferredReplicaElectionNode
+        .decode(data)
+        .flatMap(({ topic, partition }) => context.partition(topic, partition) ?? [])
+        .filter((partition) => needsElection(partition, context));
+      await partitionStates.change(partitions, 'Online', { type: 'preferred' });
+      requests.send();
+    } catch (error) {
+      if (!(error instanceof InvalidNodeError)) throw error;
+      logger.error('A wish for elections cannot be read', { path, error });
+    }
+    await tree.remove([path]);
+  }
+}
+
+function needsElection({ topic, assignedReplicas, leadership }: PartitionContext, context: ControllerContext): boolean {
+  return leadership?.leader !== assignedReplicas[0] && !context.isMarkedForDeletion(topic.name);
+}
+
+/** Calls the action when the node has been created, each time. Changes of the node, which are the controller's own, mean nothing. */
+export function creationWatcher(
+  path: string,
+  { coordination, postOnce }: Pick<TreeNotificationsParts, 'coordination' | 'postOnce'>,
+  action: () => Promise<void>,
+): Watcher {
+  const watcher: Watcher = ({ type }) => {
+    postOnce(`${path} ${type}`, async () => {
+      if (type === 'created') await action();
+      else if ((await coordination.exists(path, watcher)) !== undefined && type === 'deleted') await action();
+    });
+  };
+  return watcher;
+}
