@@ -11,11 +11,19 @@ export interface LoadedRecords {
   readonly recordCount: number;
 }
 
-/** `readBytes` is the size of a piece; `giveWay` settles when other work has had its turn. */
+export interface LoadingPace {
+  /** The size of a piece that is read. */
+  readonly readBytes: number;
+  /** Whether others have waited long enough. */
+  readonly mustGiveWay: () => boolean;
+  /** Settles when other work has had its turn. */
+  readonly giveWay: () => Promise<void>;
+}
+
 export async function replayLog(
   log: PartitionLog,
   target: CoordinatorReplay,
-  { readBytes, giveWay }: { readonly readBytes: number; readonly giveWay: () => Promise<void> },
+  { readBytes, mustGiveWay, giveWay }: LoadingPace,
 ): Promise<LoadedRecords> {
   let offset = log.logStartOffset;
   let recordCount = 0;
@@ -27,17 +35,22 @@ export async function replayLog(
     const from = Math.max(offset, log.logStartOffset);
     const { records, release } = await log.read(from, { maxBytes: readBytes, isolation: 'logEnd', minOneBatch: true });
     if (records.length === 0) break;
-    for (const piece of records) {
-      for (const batch of iterateBatches(piece)) {
-        if (batch.nextOffset <= from) continue;
-        recordCount += replayBatch(batch, target);
-        offset = batch.nextOffset;
-      }
+    for (const batch of batchesOf(records)) {
+      if (batch.nextOffset <= from) continue;
+      recordCount += replayBatch(batch, target);
+      offset = batch.nextOffset;
+      if (!mustGiveWay()) continue;
+      await giveWay();
+      if (!target.isWanted()) break;
     }
     release?.();
     await giveWay();
   }
   return { endOffset, recordCount };
+}
+
+function* batchesOf(pieces: readonly Buffer[]): Iterable<Batch> {
+  for (const piece of pieces) yield* iterateBatches(piece);
 }
 
 /** Keys and values are copied by whoever keeps them: they are slices of what was read. */

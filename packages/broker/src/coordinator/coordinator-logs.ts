@@ -22,6 +22,9 @@ export interface CoordinatorLogsParts {
   readonly loadBytes: () => number;
 }
 
+/** So long a load may hold the event loop before others have their turn. */
+const turnMs = 10;
+
 /** Who waits for replicas waits as long as it takes; how long an answer waits is decided elsewhere. */
 const noTimeoutMs = Number.MAX_SAFE_INTEGER;
 
@@ -57,8 +60,15 @@ export class CoordinatorLogs implements CoordinatorPartitions {
     const partition = this.#partition(index);
     const { leaderEpoch } = partition;
     const startMs = clock.monotonicMs();
-    const giveWay = (): Promise<void> => new Promise((resolve) => timer.afterThisTurn(resolve));
-    const { endOffset, recordCount } = await replayLog(partition.log, target, { readBytes: loadBytes(), giveWay });
+    let turnStartMs = startMs;
+    const { endOffset, recordCount } = await replayLog(partition.log, target, {
+      readBytes: loadBytes(),
+      mustGiveWay: () => clock.monotonicMs() - turnStartMs >= turnMs,
+      giveWay: async () => {
+        await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
+        turnStartMs = clock.monotonicMs();
+      },
+    });
     if (recordCount > 0) {
       const tookMs = Math.round(clock.monotonicMs() - startMs);
       logger.info('Loaded a coordinator partition', { topic, partition: index, records: recordCount, tookMs });

@@ -100,6 +100,7 @@ async function loadFolders(name: string): Promise<{ readonly shards: GroupShard[
       // Small pieces, so that there are several.
       const loaded = await replayLog(log, target, {
         readBytes: 200,
+        mustGiveWay: () => false,
         giveWay: () => new Promise((resolve) => setImmediate(resolve)),
       });
       records += loaded.recordCount;
