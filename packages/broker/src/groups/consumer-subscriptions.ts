@@ -5,7 +5,8 @@ import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { MetadataSnapshot, TopicMetadata } from '../metadata/metadata-cache.ts';
 import type { ResolvedRegex } from './consumer-group.ts';
 import type { ConsumerMember } from './consumer-member.ts';
-import { compileTopicPattern, InvalidPatternError } from './topic-pattern.ts';
+import { compileTopicPattern } from './topic-pattern.ts';
+import { InvalidPatternError } from './topic-pattern-parser.ts';
 
 /** Throws INVALID_REGULAR_EXPRESSION. */
 export function checkRegex(regex: string): void {

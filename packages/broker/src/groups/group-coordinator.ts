@@ -186,10 +186,18 @@ export class GroupCoordinator {
   /** Throws COORDINATOR_LOAD_IN_PROGRESS while a shard is loading: the list would lack its groups. */
   async list(): Promise<ListedGroup[]> {
     if (this.#runtime.isLoading) throw new ProtocolError(errorCodes.COORDINATOR_LOAD_IN_PROGRESS);
-    const lists = await Promise.all(
-      this.#runtime.activePartitions().map((partition) => this.#runtime.read(partition, (shard) => shard.list())),
-    );
+    const lists = await Promise.all(this.#runtime.activePartitions().map((partition) => this.#listOf(partition)));
     return lists.flat();
+  }
+
+  /** Nothing where another broker has become the coordinator meanwhile: that one will be asked too. */
+  async #listOf(partition: number): Promise<ListedGroup[]> {
+    try {
+      return await this.#runtime.read(partition, (shard) => shard.list());
+    } catch (error) {
+      if (error instanceof ProtocolError && error.code === errorCodes.NOT_COORDINATOR) return [];
+      throw error;
+    }
   }
 
   delete(groupId: string): Promise<void> {

@@ -14,36 +14,21 @@
 // A client keeps the member id that it was given, the generation that it joined, and the epoch to which it came. All of them are
 // in the group g unless `group=` says otherwise.
 
-import {
-  ConsumerProtocolAssignment,
-  ConsumerProtocolSubscription,
-  decodeMessage,
-  encodeToBuffer,
-  errorByCode,
-  errorCodes,
-  ProtocolError,
-  zeroUuid,
-} from '@odradek/protocol';
+import { errorByCode, errorCodes, ProtocolError } from '@odradek/protocol';
 import { type GoldenScenario, promisesSettled, SimulatedWorld } from '@odradek/testing';
 import { PartitionsInMemory } from '../coordinator/partitions-in-memory.fixture.ts';
 import { MetadataCache } from '../metadata/metadata-cache.ts';
-import type { JoinAnswer, SyncAnswer } from './classic-member.ts';
 import { GroupCoordinator } from './group-coordinator.ts';
 import { printGroupRecord, printTopics } from './group-record-text.fixture.ts';
 import type { GroupSettings } from './group-settings.ts';
-
-interface Client {
-  memberId: string;
-  generationId: number;
-}
+import { ScenarioMembers } from './scenario-members.fixture.ts';
+import { idOf, milliseconds, nameOf, type Options, printAssignment, splitAt } from './scenario-text.fixture.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type Options = ReadonlyMap<string, string>;
 
 export class GroupScenario implements GoldenScenario {
   readonly #world = new SimulatedWorld({ seed: 1 });
   readonly #partitions = new PartitionsInMemory();
-  readonly #clients = new Map<string, Client>();
   readonly #metadata = new MetadataCache('cluster');
   readonly #settings: Mutable<GroupSettings> = {
     initialRebalanceDelayMs: 3_000,
@@ -65,6 +50,7 @@ export class GroupScenario implements GoldenScenario {
   };
   #assignmentIntervalMs = 0;
   readonly #coordinator: GroupCoordinator;
+  readonly #members: ScenarioMembers;
   readonly #startMs = this.#world.clock.wallTimeMs();
   #leaderEpoch = 0;
   #nextId = 0;
@@ -82,6 +68,12 @@ export class GroupScenario implements GoldenScenario {
       metadata: () => this.#metadata.current,
       uuid: () => String(++this.#nextId),
       shortUuid: () => `m${++this.#nextId}`,
+    });
+    this.#members = new ScenarioMembers({
+      coordinator: this.#coordinator,
+      metadata: this.#metadata,
+      startMs: this.#startMs,
+      say: (line) => this.#say(line),
     });
   }
 
@@ -115,15 +107,15 @@ export class GroupScenario implements GoldenScenario {
     const [first = ''] = words;
     switch (verb) {
       case 'join':
-        return this.#join(first, options);
+        return this.#members.join(first, options);
       case 'sync':
-        return this.#sync(first, options);
+        return this.#members.sync(first, options);
       case 'beat':
-        return this.#beat(first, options);
+        return this.#members.beat(first, options);
       case 'leave':
-        return this.#leave(words, options);
+        return this.#members.leave(words, options);
       case 'commit':
-        return this.#commit(first, words.slice(1), options);
+        return this.#members.commit(first, words.slice(1), options);
       case 'offsets':
         return this.#offsets(first, options);
       case 'delete':
@@ -144,7 +136,7 @@ export class GroupScenario implements GoldenScenario {
       case 'topic':
         return this.#setTopic(first, Number(words[1]));
       case 'hb':
-        return this.#consumerHeartbeat(first, options);
+        return this.#members.consumerHeartbeat(first, options);
       case 'describe-consumer':
         return this.#describeConsumer(first);
       case 'refuse':
@@ -173,47 +165,6 @@ export class GroupScenario implements GoldenScenario {
       default:
         throw new Error(`unknown command ${verb}`);
     }
-  }
-
-  #join(name: string, options: Options): void {
-    const client = this.#client(name);
-    const version = Number(options.get('v') ?? 5);
-    const groupInstanceId = options.get('instance') ?? null;
-    const type = options.get('type') ?? 'consumer';
-    const protocols = ['range', 'roundrobin', 'sticky'].flatMap((protocol) => {
-      const topics = options.get(protocol);
-      return topics === undefined ? [] : [{ name: protocol, metadata: subscription(type, topics) }];
-    });
-    const request = {
-      groupId: options.get('group') ?? 'g',
-      sessionTimeoutMs: milliseconds(options.get('session') ?? '10s'),
-      rebalanceTimeoutMs: version === 0 ? -1 : milliseconds(options.get('rebalance') ?? '60s'),
-      memberId: options.get('id') ?? client.memberId,
-      groupInstanceId,
-      protocolType: type,
-      protocols: options.get('none')
-        ? []
-        : protocols.length > 0
-          ? protocols
-          : [{ name: 'range', metadata: subscription(type, 't') }],
-      reason: null,
-    };
-    const joined = this.#coordinator.join(request, {
-      clientId: name,
-      clientHost: '/127.0.0.1',
-      requiresKnownMemberId: version >= 4 && groupInstanceId === null,
-      supportsSkippingAssignment: version >= 9,
-    });
-    joined.then(
-      (answer) => {
-        if (answer.errorCode === errorCodes.NONE || answer.errorCode === errorCodes.MEMBER_ID_REQUIRED) {
-          client.memberId = answer.memberId ?? '';
-          client.generationId = answer.generationId ?? -1;
-        }
-        this.#say(`${name} joined: ${describeJoin(answer)}`);
-      },
-      (error: unknown) => this.#say(`${name} joined: ${nameOf(error)}`),
-    );
   }
 
   #set(name: string, value: string): void {
@@ -247,36 +198,6 @@ export class GroupScenario implements GoldenScenario {
     if (before === 0) this.#coordinator.topicsCreated();
   }
 
-  #consumerHeartbeat(name: string, options: Options): void {
-    const client = this.#client(name);
-    const memberEpoch = Number(options.get('epoch') ?? client.generationId);
-    const isJoining = memberEpoch === 0;
-    const owned = options.get('owned') ?? (isJoining ? '' : undefined);
-    const request = {
-      groupId: options.get('group') ?? 'g',
-      memberId: options.get('id') ?? (client.memberId || name),
-      memberEpoch,
-      instanceId: options.get('instance') ?? null,
-      rackId: null,
-      rebalanceTimeoutMs: options.has('timeout') || isJoining ? milliseconds(options.get('timeout') ?? '60s') : -1,
-      subscribedTopicNames: options.has('topics') ? (options.get('topics') ?? '').split(',').filter(Boolean) : null,
-      subscribedTopicRegex: options.get('regex') ?? null,
-      serverAssignor: options.get('assignor') ?? null,
-      topicPartitions:
-        owned === undefined ? null : partitionsOf(owned).map(({ topic, partitions }) => ({ topicId: idOf(topic), partitions })),
-    };
-    const context = { apiVersion: Number(options.get('v') ?? 1), clientId: name, clientHost: '/127.0.0.1' };
-    this.#coordinator.consumerHeartbeat(request, context).then(
-      ({ memberId, memberEpoch: epoch, assignment }) => {
-        client.memberId = memberId ?? '';
-        client.generationId = epoch ?? -1;
-        const given = assignment == null ? 'as before' : printTopics(assignment.topicPartitions ?? []);
-        this.#say(`${name}: epoch ${epoch}, ${given}`);
-      },
-      (error: unknown) => this.#say(`${name}: ${nameOf(error)}`),
-    );
-  }
-
   #describeConsumer(groupId: string): void {
     this.#coordinator.describeConsumer(groupId).then(
       (group) => {
@@ -295,97 +216,6 @@ export class GroupScenario implements GoldenScenario {
         }
       },
       (error: unknown) => this.#say(`${groupId}: ${nameOf(error)}`),
-    );
-  }
-
-  #sync(name: string, options: Options): void {
-    const client = this.#client(name);
-    const assignments = [...options].filter(([key]) => this.#clients.has(key));
-    const request = {
-      groupId: options.get('group') ?? 'g',
-      generationId: Number(options.get('from') ?? client.generationId),
-      memberId: options.get('id') ?? client.memberId,
-      groupInstanceId: options.get('instance') ?? null,
-      protocolType: options.get('type') ?? null,
-      protocolName: options.get('protocol') ?? null,
-      assignments: assignments.map(([key, text]) => ({ memberId: this.#client(key).memberId, assignment: assignment(text) })),
-    };
-    this.#coordinator.sync(request).then(
-      (answer) => this.#say(`${name} synced: ${describeSync(answer)}`),
-      (error: unknown) => this.#say(`${name} synced: ${nameOf(error)}`),
-    );
-  }
-
-  #beat(name: string, options: Options): void {
-    const client = this.#client(name);
-    const request = {
-      groupId: options.get('group') ?? 'g',
-      generationId: Number(options.get('from') ?? client.generationId),
-      memberId: options.get('id') ?? client.memberId,
-      groupInstanceId: options.get('instance') ?? null,
-    };
-    this.#coordinator.heartbeat(request).then(
-      (code) => this.#say(`${name} beat: ${errorByCode(code).name}`),
-      (error: unknown) => this.#say(`${name} beat: ${nameOf(error)}`),
-    );
-  }
-
-  #leave(names: readonly string[], options: Options): void {
-    const instance = options.get('instance') ?? null;
-    const members = names.map((name) => ({
-      memberId: options.get('id') ?? this.#client(name).memberId,
-      groupInstanceId: instance,
-      reason: null,
-    }));
-    if (names.length === 0) members.push({ memberId: '', groupInstanceId: instance, reason: null });
-    this.#coordinator.leave(options.get('group') ?? 'g', members).then(
-      (answer) =>
-        this.#say(
-          `left: ${(answer.members ?? [])
-            .map((member) => `${member.memberId || member.groupInstanceId} ${errorByCode(member.errorCode ?? 0).name}`)
-            .join(', ')}`,
-        ),
-      (error: unknown) => this.#say(`left: ${nameOf(error)}`),
-    );
-  }
-
-  #commit(name: string, words: readonly string[], options: Options): void {
-    const client = name === '-' ? { memberId: '', generationId: -1 } : this.#client(name);
-    const committed = this.#coordinator.commit({
-      groupId: options.get('group') ?? 'g',
-      apiVersion: Number(options.get('v') ?? 8),
-      memberId: options.get('id') ?? client.memberId,
-      groupInstanceId: options.get('instance') ?? null,
-      generationId: Number(options.get('from') ?? client.generationId),
-      retentionTimeMs: milliseconds(options.get('retention') ?? '-1'),
-      topics: words.map((word) => {
-        const [partition, offset] = splitAt(word, ':');
-        const [topic, index] = splitAt(partition, '-');
-        return {
-          topic,
-          topicId: this.#metadata.current.topic(topic)?.id ?? zeroUuid,
-          partitions: [
-            {
-              partition: Number(index),
-              offset: Number(offset),
-              leaderEpoch: -1,
-              metadata: options.get('meta') ?? null,
-              timestampMs: options.has('at') ? this.#startMs + milliseconds(options.get('at') ?? '') : -1,
-            },
-          ],
-        };
-      }),
-    });
-    committed.then(
-      ({ topics }) =>
-        this.#say(
-          `${name} committed: ${(topics ?? [])
-            .flatMap((topic) =>
-              (topic.partitions ?? []).map((p) => `${topic.name}-${p.partitionIndex} ${errorByCode(p.errorCode ?? 0).name}`),
-            )
-            .join(', ')}`,
-        ),
-      (error: unknown) => this.#say(`${name} committed: ${nameOf(error)}`),
     );
   }
 
@@ -467,79 +297,7 @@ export class GroupScenario implements GoldenScenario {
     );
   }
 
-  #client(name: string): Client {
-    let client = this.#clients.get(name);
-    if (client === undefined) this.#clients.set(name, (client = { memberId: '', generationId: -1 }));
-    return client;
-  }
-
   #say(line: string): void {
     this.#output.push(`${(this.#world.clock.wallTimeMs() - this.#startMs) / 1000}s ${line}`);
   }
-}
-
-/** A topic's id spells its name. */
-function idOf(topic: string): string {
-  return topic.padEnd(22, 'A');
-}
-
-function describeJoin(answer: JoinAnswer): string {
-  if (answer.errorCode !== 0) return `${errorByCode(answer.errorCode ?? 0).name} ${answer.memberId || '-'}`;
-  const members = (answer.members ?? []).map(({ memberId, groupInstanceId }) =>
-    groupInstanceId == null ? memberId : `${memberId}/${groupInstanceId}`,
-  );
-  const skips = answer.skipAssignment === true ? ', skip the assignment' : '';
-  return `generation ${answer.generationId} as ${answer.memberId}, ${answer.protocolType}/${answer.protocolName}, leader ${answer.leader}, members [${members.join(' ')}]${skips}`;
-}
-
-function describeSync(answer: SyncAnswer): string {
-  if (answer.errorCode !== 0) return errorByCode(answer.errorCode ?? 0).name;
-  return `${answer.protocolType}/${answer.protocolName} ${printAssignment(answer.assignment ?? Buffer.alloc(0))}`;
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof ProtocolError ? `throws ${errorByCode(error.code).name}` : String(error);
-}
-
-/** 10s, 5m, 7d, or plain milliseconds. */
-function milliseconds(text: string): number {
-  const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-  const [, amount = '0', unit = ''] = /^(-?\d+)([smhd]?)$/.exec(text) ?? [];
-  return Number(amount) * (units[unit] ?? 1);
-}
-
-function splitAt(text: string, separator: string): [string, string] {
-  const at = text.lastIndexOf(separator);
-  return [text.slice(0, at), text.slice(at + 1)];
-}
-
-/** `t,u@t:0,1`: subscribed to t and u, and still has two partitions of t. */
-function subscription(type: string, text: string): Buffer {
-  if (type !== 'consumer' || text === 'garbage') return Buffer.from(text);
-  const [topics = '', owned = ''] = text.split('@');
-  const value = { topics: topics.split(','), ownedPartitions: partitionsOf(owned) };
-  return Buffer.concat([Buffer.from([0, 1]), encodeToBuffer(ConsumerProtocolSubscription, 1, value)]);
-}
-
-/** `@t:0,1;u:0` as consumers assign, or any other text as it stands. */
-function assignment(text: string): Buffer {
-  if (!text.startsWith('@')) return Buffer.from(text);
-  const value = { assignedPartitions: partitionsOf(text.slice(1)) };
-  return Buffer.concat([Buffer.from([0, 1]), encodeToBuffer(ConsumerProtocolAssignment, 1, value)]);
-}
-
-function printAssignment(bytes: Uint8Array): string {
-  if (bytes[0] !== 0) return `"${Buffer.from(bytes)}"`;
-  const { assignedPartitions } = decodeMessage(ConsumerProtocolAssignment, 1, Buffer.from(bytes).subarray(2));
-  return printTopics(assignedPartitions.map(({ topic, partitions }) => ({ topicId: topic, partitions })));
-}
-
-function partitionsOf(text: string): { readonly topic: string; readonly partitions: number[] }[] {
-  return text
-    .split(';')
-    .filter(Boolean)
-    .map((each) => {
-      const [topic = '', partitions = ''] = each.split(':');
-      return { topic, partitions: partitions.split(',').map(Number) };
-    });
 }

@@ -1,7 +1,8 @@
 // Looks up regular expressions among the topics of the cluster as they were when it began, a while at a time: both may be many.
 
 import type { MetadataSnapshot } from '../metadata/metadata-cache.ts';
-import { compileTopicPattern, InvalidPatternError, type TopicPattern } from './topic-pattern.ts';
+import { compileTopicPattern, type TopicPattern } from './topic-pattern.ts';
+import { InvalidPatternError } from './topic-pattern-parser.ts';
 
 export class RegexLookup {
   /** The topics that each expression matches as a whole, as far as it has been looked up. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileTopicPattern, InvalidPatternError } from './topic-pattern.ts';
+import { compileTopicPattern } from './topic-pattern.ts';
+import { InvalidPatternError } from './topic-pattern-parser.ts';
 
 const topics = ['orders', 'orders.eu', 'orders-2024', 'Orders', 'payments', 'a', 'aaa', 'x_1', '7', 'order'];
 
