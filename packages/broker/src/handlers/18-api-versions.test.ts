@@ -31,6 +31,12 @@ function ask(version: number, request: MessageInit<typeof ApiVersionsRequest> = 
   return client.send(ApiVersionsRequest, ApiVersionsResponse, version, version >= 3 ? { ...software, ...request } : request);
 }
 
+interface Feature {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+}
+
 interface Advertised {
   readonly apis: readonly { readonly key: number; readonly name: string; readonly min: number; readonly max: number }[];
 }
@@ -61,9 +67,33 @@ test('all versions offer the same, in the order of the keys', async () => {
   for (let version = 1; version <= 5; version++) assert.deepEqual((await ask(version)).apiKeys, first.apiKeys);
 });
 
-test('what is finalized is nothing, in epoch 0', async () => {
-  const { supportedFeatures, finalizedFeatures, finalizedFeaturesEpoch } = await ask(4);
-  assert.deepEqual([supportedFeatures, finalizedFeatures, finalizedFeaturesEpoch], [[], [], 0]);
+test('what is finalized of Kafka 4.4 is what this broker has, in the same words', async (t) => {
+  const golden = goldenDirectory();
+  if (golden === undefined) return t.skip('the golden facts are not here');
+  const facts = JSON.parse(readFileSync(`${golden}/messages/api-versions.json`, 'utf8')) as {
+    advertised: Record<string, { features: { supported: readonly Feature[]; finalized: readonly Feature[] } }>;
+  };
+  const { supported, finalized } = facts.advertised['4.4.0-kraft-broker']?.features ?? { supported: [], finalized: [] };
+  const answer = await ask(4);
+  const has = (feature: Feature): boolean => ['group.version'].includes(feature.name);
+  assert.deepEqual(
+    answer.supportedFeatures.map(({ name, minVersion, maxVersion }) => ({ name, min: minVersion, max: maxVersion })),
+    supported.filter(has),
+  );
+  assert.deepEqual(
+    answer.finalizedFeatures.map(({ name, minVersionLevel, maxVersionLevel }) => ({
+      name,
+      min: minVersionLevel,
+      max: maxVersionLevel,
+    })),
+    finalized.filter(has),
+  );
+  assert.equal(answer.finalizedFeaturesEpoch, 0);
+});
+
+test('clients of version 3 are not told of features that begin at 0, which some cannot read', async () => {
+  const { supportedFeatures, finalizedFeatures } = await ask(3);
+  assert.deepEqual([supportedFeatures, finalizedFeatures.map(({ name }) => name)], [[], ['group.version']]);
 });
 
 for (const { name, request, expected } of [

@@ -8,6 +8,12 @@ import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
 
+/**
+ * Kafka's features that this broker has, and the level at which each stands. Kafka lets an administrator raise a level when all
+ * brokers know it; here it is simply that of the code. group.version 1 is the protocol that assigns on the broker.
+ */
+const features = [{ name: 'group.version', minVersion: 0, maxVersion: 1, level: 1 }] as const;
+
 export interface ApiVersionsParts {
   readonly brokerId: number;
   readonly metadataCache: MetadataCache;
@@ -24,10 +30,12 @@ export function apiVersionsHandler(parts: ApiVersionsParts): Handler<typeof ApiV
         errorCode,
         apiKeys: Array.from(parts.servedApis(context), rangeOf),
         throttleTimeMs: 0,
-        // Of Kafka's features none that is finalized changes what this broker does yet.
-        supportedFeatures: [],
+        supportedFeatures: features
+          // Older clients cannot read a lowest version of 0.
+          .filter(({ minVersion }) => context.apiVersion >= 4 || minVersion > 0)
+          .map(({ name, minVersion, maxVersion }) => ({ name, minVersion, maxVersion })),
         finalizedFeaturesEpoch: 0,
-        finalizedFeatures: [],
+        finalizedFeatures: features.map(({ name, level }) => ({ name, minVersionLevel: level, maxVersionLevel: level })),
       };
     },
     unsupportedVersion() {
