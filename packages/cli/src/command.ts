@@ -1,6 +1,7 @@
 // The command line in full: help, version, and what is said of mistakes. Loaded only when it is needed.
 
 import { Command } from 'commander';
+import type { VerifyArguments } from './commands/storage-verify.ts';
 import { version } from './version.ts';
 
 /** Runs the command that the arguments name; ends the process with 1 when they cannot be understood. */
@@ -21,6 +22,38 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
       const { start } = await import('./commands/start.ts');
       await start({ file, overrides: options.override });
     });
+  program
+    .command('dump-log')
+    .description('print what stands in the files of a log, as kafka-dump-log does')
+    .argument('[arguments...]', 'those of kafka-dump-log; without any they are explained')
+    .helpOption(false)
+    .passThroughOptions()
+    .allowUnknownOption()
+    .action(async (args: readonly string[]) => {
+      const { dumpLog } = await import('./commands/dump-log.ts');
+      // Who has read enough closes the pipe: `… | head`.
+      process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+      process.exitCode = await dumpLog(args, process);
+    });
+  const storage = program.command('storage').description('look after the directories in which a broker keeps its data');
+  storage
+    .command('verify')
+    .description('report everything that is not as it must be in the log directories of a broker that has stopped, or in a copy')
+    .argument('[file]', 'a properties file that names them; without it, and without --data-dir, ./data')
+    .option('--data-dir <directory>', 'a log directory; may be repeated', collect, [])
+    .option('--topic <topic>', 'only the logs of this topic; may be repeated', collect, [])
+    .option(
+      '--compacted <topic>',
+      'a topic in whose logs there may be gaps, though no cleaner says so; may be repeated',
+      collect,
+      [],
+    )
+    .option('--json', 'a line of JSON for each finding, and one at the end')
+    .addHelpText('after', verifyHelp)
+    .action(async (file: string | undefined, options: VerifyArguments) => {
+      const { verifyStorage } = await import('./commands/storage-verify.ts');
+      await verifyStorage(file, options);
+    });
   if (argv.length <= 2) {
     program.outputHelp({ error: true });
     process.exitCode = 1;
@@ -35,6 +68,10 @@ Environment:
   ODRADEK_LOG_LEVEL   trace, debug, info, warn, error or fatal, instead of odradek.log.level
 
 The broker stops cleanly on SIGINT and SIGTERM; a second signal ends it at once.`;
+
+const verifyHelp = `
+Each finding is a line: FILE:POSITION: RULE: what is there. "(mended)" stands behind what the next start repairs, or cuts off as what
+a crash left unfinished. Nothing is changed. The exit code is 1 when anything was found, or when a broker is using a directory.`;
 
 function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];

@@ -25,6 +25,7 @@ export {
   ZooKeeperServer,
   zooKeeperJars,
 } from './foreign/zookeeper-ensemble.ts';
+export { readArchive, unpack } from './golden/log-archive.ts';
 export { type GoldenScenario, testGoldenScripts } from './golden-script.ts';
 export { InProcessBroker, type InProcessBrokerOptions } from './in-process-broker.ts';
 export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';

@@ -13,11 +13,16 @@ export interface OffsetPosition {
   readonly position: number;
 }
 
-const entryBytes = 8;
+export const offsetEntryBytes = 8;
+
+/** The entry whose bytes begin there. */
+export function readOffsetEntry(bytes: Buffer, at: number, baseOffset: number): OffsetPosition {
+  return { offset: baseOffset + bytes.readInt32BE(at), position: bytes.readInt32BE(at + 4) };
+}
 
 export class OffsetIndex extends IndexFile {
   constructor(pool: FilePool, path: string, options: IndexFileOptions) {
-    super(pool, path, entryBytes, options);
+    super(pool, path, offsetEntryBytes, options);
   }
 
   protected override countEntries(entryCount: number, entryAt: (index: number) => Buffer): number {
@@ -46,8 +51,7 @@ export class OffsetIndex extends IndexFile {
   }
 
   at(index: number): OffsetPosition {
-    const entry = this.entryAt(index);
-    return { offset: this.baseOffset + entry.readInt32BE(0), position: entry.readInt32BE(4) };
+    return readOffsetEntry(this.entryAt(index), 0, this.baseOffset);
   }
 
   get lastEntry(): OffsetPosition | undefined {

@@ -13,11 +13,16 @@ export interface TimestampOffset {
   readonly offset: number;
 }
 
-const entryBytes = 12;
+export const timeEntryBytes = 12;
+
+/** The entry whose bytes begin there. */
+export function readTimeEntry(bytes: Buffer, at: number, baseOffset: number): TimestampOffset {
+  return { timestamp: readInt64(bytes, at), offset: baseOffset + bytes.readInt32BE(at + 8) };
+}
 
 export class TimeIndex extends IndexFile {
   constructor(pool: FilePool, path: string, options: IndexFileOptions) {
-    super(pool, path, entryBytes, options);
+    super(pool, path, timeEntryBytes, options);
   }
 
   protected override countEntries(entryCount: number, entryAt: (index: number) => Buffer): number {
@@ -48,8 +53,7 @@ export class TimeIndex extends IndexFile {
   }
 
   at(index: number): TimestampOffset {
-    const entry = this.entryAt(index);
-    return { timestamp: readInt64(entry), offset: this.baseOffset + entry.readInt32BE(8) };
+    return readTimeEntry(this.entryAt(index), 0, this.baseOffset);
   }
 
   get lastEntry(): TimestampOffset | undefined {
@@ -64,8 +68,8 @@ export class TimeIndex extends IndexFile {
   }
 }
 
-function readInt64(entry: Buffer): number {
-  return entry.readInt32BE(0) * 0x100000000 + entry.readUInt32BE(4);
+function readInt64(bytes: Buffer, at = 0): number {
+  return bytes.readInt32BE(at) * 0x100000000 + bytes.readUInt32BE(at + 4);
 }
 
 function writeInt64(entry: Buffer, value: number): void {

@@ -18,7 +18,8 @@ export interface AbortedTransaction {
 }
 
 const version = 0;
-const entryBytes = 34;
+export const transactionEntryBytes = 34;
+const entryBytes = transactionEntryBytes;
 
 export class TransactionIndex {
   readonly #pool: FilePool;
@@ -124,14 +125,19 @@ function readEntries(pool: FilePool, path: string): AbortedTransaction[] {
   for (let at = 0; at + entryBytes <= bytes.length; at += entryBytes) {
     const found = bytes.readInt16BE(at);
     if (found !== version) throw new Error(`${path} has an entry of the unknown version ${found}`);
-    entries.push({
-      producerId: Number(bytes.readBigInt64BE(at + 2)),
-      firstOffset: Number(bytes.readBigInt64BE(at + 10)),
-      lastOffset: Number(bytes.readBigInt64BE(at + 18)),
-      lastStableOffset: Number(bytes.readBigInt64BE(at + 26)),
-    });
+    entries.push(readTransactionEntry(bytes, at));
   }
   return entries;
+}
+
+/** The entry whose bytes begin there, which has the version 0. */
+export function readTransactionEntry(bytes: Buffer, at: number): AbortedTransaction {
+  return {
+    producerId: Number(bytes.readBigInt64BE(at + 2)),
+    firstOffset: Number(bytes.readBigInt64BE(at + 10)),
+    lastOffset: Number(bytes.readBigInt64BE(at + 18)),
+    lastStableOffset: Number(bytes.readBigInt64BE(at + 26)),
+  };
 }
 
 function encode(transaction: AbortedTransaction): Buffer {

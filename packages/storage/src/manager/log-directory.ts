@@ -20,8 +20,8 @@ export const checkpointFiles = {
 } as const;
 export type CheckpointName = keyof typeof checkpointFiles;
 
-const metaPropertiesFile = 'meta.properties';
-const cleanShutdownFile = '.kafka_cleanshutdown';
+export const metaPropertiesFile = 'meta.properties';
+export const cleanShutdownFile = '.kafka_cleanshutdown';
 
 /** The directory belongs to someone else, or its description makes no sense. The message is for whoever starts the broker. */
 export class InvalidLogDirectoryError extends Error {
