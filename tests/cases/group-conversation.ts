@@ -28,6 +28,7 @@ export interface GroupMemberOptions {
   readonly group: string;
   readonly topic: string;
   readonly instanceId?: string;
+  /** For its session and, as members have them alike, for rebalances; 10 s without. */
   readonly sessionTimeoutMs?: number;
 }
 
@@ -64,15 +65,15 @@ export class GroupMember {
 
   /** Joins, with the id that the member has, and comes back with the one that it is given. */
   async join(version = 5): Promise<Joined> {
-    const { group: groupId, topic, instanceId = null } = this.options;
+    const { group: groupId, topic, instanceId = null, sessionTimeoutMs = 10_000 } = this.options;
     const metadata = Buffer.concat([Buffer.from([0, 0]), encodeToBuffer(ConsumerProtocolSubscription, 0, { topics: [topic] })]);
     for (;;) {
       const joined = await this.client.send(JoinGroupRequest, JoinGroupResponse, version, {
         groupId,
         memberId: this.memberId,
         groupInstanceId: instanceId,
-        sessionTimeoutMs: this.options.sessionTimeoutMs ?? 10_000,
-        rebalanceTimeoutMs: version === 0 ? -1 : 10_000,
+        sessionTimeoutMs,
+        rebalanceTimeoutMs: version === 0 ? -1 : sessionTimeoutMs,
         protocolType: 'consumer',
         protocols: [{ name: 'range', metadata }],
       });

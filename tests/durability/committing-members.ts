@@ -1,5 +1,6 @@
 // Members of groups that never rest: they join, commit a higher offset again and again, and make their group rebalance; whatever
-// goes wrong, they begin anew. Each keeps what it was told is committed.
+// goes wrong, they begin anew. Each keeps what it was told is committed, and the members of a group what they were told of its
+// generations and epochs.
 
 import {
   ConsumerGroupHeartbeatRequest,
@@ -18,13 +19,34 @@ import {
 } from '@odradek/protocol';
 import { RawClient, until } from '@odradek/testing';
 
-export interface CommittingMemberOptions {
+export interface CommittedPartition {
   readonly port: number;
   readonly group: string;
   readonly topic: string;
-  /** The member commits for this one alone. */
   readonly partition: number;
+}
+
+export interface CommittingMemberOptions extends CommittedPartition {
   readonly protocol: 'classic' | 'consumer';
+  /** Static members keep their place under this name. */
+  readonly instanceId: string | null;
+  readonly history: GroupHistory;
+}
+
+/** What the members of one group were told of it. */
+export class GroupHistory {
+  /** The latest generation or epoch that the broker must have written, since it gave an assignment of it. */
+  settledEpoch = 0;
+  readonly problems: string[] = [];
+
+  /** `since` is what was settled when the question was asked. */
+  hear(epoch: number, since: number): void {
+    if (epoch < since) this.problems.push(`epoch ${epoch} came after ${since}`);
+  }
+
+  settle(epoch: number): void {
+    this.settledEpoch = Math.max(this.settledEpoch, epoch);
+  }
 }
 
 export class CommittingMember {
@@ -62,50 +84,65 @@ export class CommittingMember {
 
   /** One generation: join, get an assignment, commit, and join again. */
   async #classicRound(): Promise<void> {
-    const { group, topic } = this.options;
+    const { group, topic, instanceId, history } = this.options;
     const metadata = Buffer.concat([Buffer.from([0, 0]), encodeToBuffer(ConsumerProtocolSubscription, 0, { topics: [topic] })]);
-    const join = {
+    const since = history.settledEpoch;
+    const joined = await this.#send(JoinGroupRequest, JoinGroupResponse, instanceId === null ? 3 : 5, {
       groupId: group,
       memberId: this.#memberId,
+      groupInstanceId: instanceId,
       sessionTimeoutMs: 1000,
       rebalanceTimeoutMs: 1000,
       protocolType: 'consumer',
-    };
-    const joined = await this.#send(JoinGroupRequest, JoinGroupResponse, 3, { ...join, protocols: [{ name: 'range', metadata }] });
+      protocols: [{ name: 'range', metadata }],
+    });
     this.#memberId = joined.errorCode === errorCodes.NONE ? joined.memberId : '';
     if (joined.errorCode !== errorCodes.NONE) return;
     const { generationId, memberId } = joined;
+    history.hear(generationId, since);
     const assignments = joined.members.map((member) => ({ memberId: member.memberId, assignment: Buffer.from([0, 0]) }));
     const synced = await this.#send(SyncGroupRequest, SyncGroupResponse, 3, {
       groupId: group,
       generationId,
       memberId,
+      groupInstanceId: instanceId,
       assignments,
     });
     if (synced.errorCode !== errorCodes.NONE) return;
+    history.settle(generationId);
     for (let count = 0; count < 10; count++) if (!(await this.#commit(8, memberId, generationId))) return;
   }
 
   async #consumerRound(): Promise<void> {
-    const { group, topic, partition } = this.options;
-    const memberId = `member-${partition}-${this.attempted}`;
-    const beat = { groupId: group, memberId, rebalanceTimeoutMs: 1000, subscribedTopicNames: [topic], topicPartitions: [] };
+    const { group, topic, partition, instanceId, history } = this.options;
+    // Only the member that has a static place may come back to it at once.
+    const memberId = instanceId === null ? `member-${partition}-${this.attempted}` : `member-${instanceId}`;
+    const beat = { groupId: group, memberId, instanceId, rebalanceTimeoutMs: 1000, subscribedTopicNames: [topic] };
     let memberEpoch = 0;
     for (let count = 0; count < 10; count++) {
-      const heard = await this.#send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, { ...beat, memberEpoch });
+      const since = history.settledEpoch;
+      const heard = await this.#send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, {
+        ...beat,
+        topicPartitions: [],
+        memberEpoch,
+      });
       if (heard.errorCode !== errorCodes.NONE) return;
+      // A member that joins comes to the newest epoch.
+      if (count === 0) history.hear(heard.memberEpoch, since);
       memberEpoch = heard.memberEpoch;
+      history.settle(memberEpoch);
       if (!(await this.#commit(9, memberId, memberEpoch))) return;
     }
-    await this.#send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, { ...beat, memberEpoch: -1 });
+    const leaving = { ...beat, memberEpoch: instanceId === null ? -1 : -2 };
+    await this.#send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, leaving);
   }
 
   async #commit(version: number, memberId: string, generationIdOrMemberEpoch: number): Promise<boolean> {
-    const { group, topic, partition } = this.options;
+    const { group, topic, partition, instanceId } = this.options;
     const committedOffset = this.attempted + 1;
     this.attempted = committedOffset;
     const topics = [{ name: topic, partitions: [{ partitionIndex: partition, committedOffset, committedMetadata: '' }] }];
-    const commit = { groupId: group, generationIdOrMemberEpoch, memberId, topics };
+    const commit = { groupId: group, generationIdOrMemberEpoch, memberId, groupInstanceId: instanceId, topics };
     const answer = await this.#send(OffsetCommitRequest, OffsetCommitResponse, version, commit);
     if (answer.topics[0]?.partitions[0]?.errorCode !== errorCodes.NONE) return false;
     this.acknowledged = committedOffset;
@@ -120,7 +157,7 @@ export class CommittingMember {
 }
 
 /** What the broker says is committed; it may have to load the group first. */
-export async function committedOffset({ port, group, topic, partition }: CommittingMemberOptions): Promise<number> {
+export async function committedOffset({ port, group, topic, partition }: CommittedPartition): Promise<number> {
   const groups = [{ groupId: group, topics: [{ name: topic, partitionIndexes: [partition] }] }];
   return until('the group is loaded', async () => {
     await using client = await RawClient.connect({ port });
