@@ -200,7 +200,8 @@ export class ZooKeeperConnection implements StreamReceiver {
   }
 
   onClose(error: Error | undefined): void {
-    this.destroy(new Error(`the connection to ${this.server} is gone`, { cause: error }));
+    const detail = error === undefined ? '' : `: ${error.message}`;
+    this.destroy(new Error(`the connection to ${this.server} is gone${detail}`));
   }
 
   #nextXid(): number {

@@ -4,11 +4,12 @@
 //                      ^                             │                     closed is reached from everywhere
 //                      └─────────────────────────────┘
 //
-// The servers alone decide whether a session is over. But they may have decided so without being able to tell us, once the session's
+// The servers alone decide whether a session is over. But they may have decided so without being able to tell us, once nearly the whole
 // timeout has passed since we sent the last message that they answered: then the session is lapsed. See docs/decisions/0010.
 //
 // Silence: a ping goes out after a third of the timeout, after two thirds without a byte from the server the connection is given up,
-// and the last third is for finding another server.
+// and another server is looked for; after five sixths the session is lapsed. The last sixth is for the news of us, which the followers of
+// an ensemble pass on to their leader every half tick only.
 
 import type { Clock, Logger, Network, Random, Timer, TimerTask } from '@odradek/runtime';
 import { CoordinationError, isCoordinationError, type SessionState } from '../coordination.ts';
@@ -54,6 +55,11 @@ export interface LinkListener {
   /** The watches to set again on a new connection. */
   standingWatches(): readonly StandingWatches[];
 }
+
+/** In parts of the session's timeout. */
+const pingAfter = 1 / 3;
+const giveUpAfter = 2 / 3;
+const lapseAfter = 5 / 6;
 
 /** Between two rounds of all servers: doubled from round to round, and spread by chance, so that clients do not come all at once. */
 const firstBackOffMs = 100;
@@ -181,7 +187,7 @@ export class EnsembleLink {
     });
     this.#attempt = connection;
     // One server that does not answer must leave time for the others.
-    const timeoutMs = Math.min((this.#timeoutMs * 2) / 3, this.#timeoutMs / this.#ring.size, atMostMs);
+    const timeoutMs = Math.min(this.#timeoutMs * giveUpAfter, this.#timeoutMs / this.#ring.size, atMostMs);
     const request = {
       lastZxid: this.#lastZxid,
       timeoutMs: this.#parts.sessionTimeoutMs,
@@ -277,35 +283,42 @@ export class EnsembleLink {
     if (connection !== this.#connection) return;
     const { clock, timer } = this.#parts;
     const nowMs = clock.monotonicMs();
-    const giveUpAtMs = connection.heardAtMs + (this.#timeoutMs * 2) / 3;
+    const giveUpAtMs = connection.heardAtMs + this.#timeoutMs * giveUpAfter;
     if (nowMs >= giveUpAtMs || this.#mayBeOver(connection.confirmedAtMs)) {
       // If it was this process that slept, the answer may be waiting to be read.
       if (!isSecondLook) timer.afterThisTurn(() => this.#watchSilence(connection, true));
       else connection.destroy(new Error(`${connection.server} was silent for ${Math.round(nowMs - connection.heardAtMs)} ms`));
       return;
     }
-    const pingIntervalMs = Math.min(this.#timeoutMs / 3, longestPingIntervalMs);
+    const pingIntervalMs = Math.min(this.#timeoutMs * pingAfter, longestPingIntervalMs);
     if (nowMs >= connection.sentAtMs + pingIntervalMs) connection.ping();
-    const nextMs = Math.min(giveUpAtMs, connection.sentAtMs + pingIntervalMs, connection.confirmedAtMs + this.#timeoutMs);
+    const nextMs = Math.min(
+      giveUpAtMs,
+      connection.sentAtMs + pingIntervalMs,
+      connection.confirmedAtMs + this.#timeoutMs * lapseAfter,
+    );
     this.#silenceTask = timer.schedule(Math.max(1, nextMs - nowMs), () => this.#watchSilence(connection));
   }
 
   #mayBeOver(confirmedAtMs: number): boolean {
-    return this.#parts.clock.monotonicMs() >= confirmedAtMs + this.#timeoutMs;
+    return this.#parts.clock.monotonicMs() >= confirmedAtMs + this.#timeoutMs * lapseAfter;
   }
 
   #scheduleLapse(): void {
     if (this.#state !== 'disconnected') return;
     if (this.#mayBeOver(this.#confirmedAtMs)) {
-      this.#parts.logger.warn('The session may be over without our knowing: ZooKeeper has not answered for its whole timeout', {
-        session: this.#name,
-        timeoutMs: this.#timeoutMs,
-      });
+      this.#parts.logger.warn(
+        'The session may be over without our knowing: ZooKeeper has not answered for nearly its whole timeout',
+        {
+          session: this.#name,
+          timeoutMs: this.#timeoutMs,
+        },
+      );
       this.#become('lapsed');
       this.#failWaiting();
       return;
     }
-    const leftMs = this.#confirmedAtMs + this.#timeoutMs - this.#parts.clock.monotonicMs();
+    const leftMs = this.#confirmedAtMs + this.#timeoutMs * lapseAfter - this.#parts.clock.monotonicMs();
     this.#lapseTask = this.#parts.timer.schedule(leftMs, () => this.#scheduleLapse());
   }
 
