@@ -3,7 +3,14 @@
 
 import { hostname } from 'node:os';
 import { BrokerPool } from '@odradek/client/connection';
-import { type Coordination, type CoordinationStore, EmbeddedStore, journalFileName } from '@odradek/coordination';
+import {
+  type Coordination,
+  type CoordinationStore,
+  EmbeddedStore,
+  isCoordinationError,
+  journalFileName,
+  ZooKeeperStore,
+} from '@odradek/coordination';
 import { type FileSystem, type Logger, NodeFileSystem, type World } from '@odradek/runtime';
 import { type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
@@ -112,13 +119,15 @@ export async function joinCluster(assembly: Assembly, { logManager }: Disk): Pro
   const { config, world, givenStore, stoppers } = assembly;
   const { clock, timer, random } = world;
   const logger = world.logger.child('coordination');
-  const isShared = givenStore !== undefined;
+  const isShared = givenStore !== undefined || config.get('zookeeper.connect') !== null;
   const owner = ownerOf(logManager);
   const configuredId = knownBrokerId(config.brokerId, owner?.brokerId);
   const coordinationDirectory = isShared ? undefined : directoryOfJournal(logManager, world.fileSystem).path;
-  const store = givenStore ?? (await openEmbeddedStore(assembly, coordinationDirectory ?? ''));
   const sessionTimeoutMs = config.get('zookeeper.session.timeout.ms');
-  const membership = await ClusterMembership.open({ store, sessionTimeoutMs, clock, timer, logger });
+  const membership = await reachingZooKeeper(config, async () => {
+    const store = givenStore ?? (await openStore(assembly, coordinationDirectory));
+    return ClusterMembership.open({ store, sessionTimeoutMs, clock, timer, logger });
+  });
   stoppers.push(() => membership.close());
   const { coordination } = membership;
   await createPersistentPaths(coordination);
@@ -129,11 +138,44 @@ export async function joinCluster(assembly: Assembly, { logManager }: Disk): Pro
   return { membership, coordination, coordinationDirectory, isShared, clusterId, brokerId };
 }
 
-async function openEmbeddedStore({ world, stoppers }: Assembly, directory: string): Promise<CoordinationStore> {
-  const { clock, timer, fileSystem } = world;
-  const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger: world.logger.child('coordination'), directory });
-  stoppers.push(() => store.close());
-  return store;
+/** The ensemble of zookeeper.connect, or the broker's own tree in the directory. */
+async function openStore({ config, world, stoppers }: Assembly, directory: string | undefined): Promise<CoordinationStore> {
+  const { network, clock, timer, random, fileSystem } = world;
+  const logger = world.logger.child('coordination');
+  if (directory !== undefined) {
+    const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory });
+    stoppers.push(() => store.close());
+    return store;
+  }
+  return ZooKeeperStore.connect({
+    network,
+    timer,
+    clock,
+    random,
+    logger,
+    connect: config.get('zookeeper.connect') ?? '',
+    sessionTimeoutMs: config.get('zookeeper.session.timeout.ms'),
+    connectionTimeoutMs: connectionTimeoutMs(config),
+    maxInFlightRequests: config.get('zookeeper.max.in.flight.requests'),
+    setAcl: config.get('zookeeper.set.acl'),
+  });
+}
+
+function connectionTimeoutMs(config: BrokerConfig): number {
+  return config.get('zookeeper.connection.timeout.ms') ?? config.get('zookeeper.session.timeout.ms');
+}
+
+/** Says in one line what is in the way when the ensemble does not answer. */
+async function reachingZooKeeper<T>(config: BrokerConfig, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!isCoordinationError(error, 'ConnectionLoss') || config.get('zookeeper.connect') === null) throw error;
+    throw new Error(
+      `No ZooKeeper server of zookeeper.connect, ${config.get('zookeeper.connect')}, could be reached within ${connectionTimeoutMs(config)} ms (zookeeper.connection.timeout.ms)`,
+      { cause: error },
+    );
+  }
 }
 
 // ---- 3. Configs, logs and what is known of the cluster ----

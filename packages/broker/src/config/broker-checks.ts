@@ -1,6 +1,7 @@
 // What must hold between the values of different settings, and what this build cannot do. Each rule is one line that names the
 // settings it is about.
 
+import { parseConnectString } from '@odradek/coordination';
 import { ConfigError } from '@odradek/runtime';
 import type { BrokerSettingName, BrokerSettingValue } from './broker-settings.ts';
 
@@ -42,8 +43,9 @@ function unsupportedProblems(get: Get): Problem[] {
   const roles = get('process.roles');
   const policies = ['create.topic.policy.class.name', 'alter.config.policy.class.name', 'client.quota.callback.class'] as const;
   return [
-    get('zookeeper.connect') !== null
-      ? 'zookeeper.connect is set, but this build cannot join a ZooKeeper cluster yet; without it, a single broker starts with a store of its own'
+    zookeeperProblem(get('zookeeper.connect')),
+    get('zookeeper.ssl.client.enable')
+      ? 'zookeeper.ssl.client.enable is true, but this build reaches ZooKeeper without TLS only'
       : undefined,
     get('zookeeper.metadata.migration.enable')
       ? 'zookeeper.metadata.migration.enable is true, but there is no KRaft in Odradek to move to'
@@ -62,6 +64,16 @@ function unsupportedProblems(get: Get): Problem[] {
       ? undefined
       : `principal.builder.class names a Java class, ${get('principal.builder.class')}, which Odradek cannot run`,
   ];
+}
+
+function zookeeperProblem(connect: string | null): Problem {
+  if (connect === null) return undefined;
+  try {
+    parseConnectString(connect);
+    return undefined;
+  } catch (error) {
+    return `zookeeper.connect: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
 
 function logProblems(get: Get): Problem[] {
