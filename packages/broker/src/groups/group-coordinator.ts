@@ -155,7 +155,8 @@ export class GroupCoordinator {
     this.#topicsVersion += 1;
   }
 
-  async topicsDeleted(topics: ReadonlySet<string>): Promise<void> {
+  /** By name, with their ids. */
+  async topicsDeleted(topics: ReadonlyMap<string, string>): Promise<void> {
     await Promise.all(
       this.#runtime
         .activePartitions()

@@ -1,8 +1,9 @@
 // What is done with the offsets of a shard's groups: committing, fetching, deleting, expiring. Each kind of group has its own
 // rules of who may.
 
-import { errorCodes, ProtocolError } from '@odradek/protocol';
+import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { CoordinatorRecord, Outcome } from '../coordinator/coordinator-shard.ts';
+import type { MetadataSnapshot } from '../metadata/metadata-cache.ts';
 import { classicCommitProblem, classicOffsetExpiry } from './classic-offsets.ts';
 import type { ClassicRebalance } from './classic-rebalance.ts';
 import { checkConsumerCommit, checkConsumerFetch, consumerOffsetExpiry } from './consumer-offsets.ts';
@@ -20,6 +21,7 @@ export interface GroupOffsetOperationsParts {
   readonly groups: ReadonlyMap<string, Group>;
   readonly rebalance: ClassicRebalance;
   readonly settings: GroupSettings;
+  readonly metadata: () => MetadataSnapshot;
   readonly nowMs: () => number;
 }
 
@@ -52,7 +54,7 @@ export class GroupOffsetOperations {
   fetch(query: OffsetQuery): FetchedOffsets {
     const group = this.#parts.groups.get(query.groupId);
     if (group?.type === 'consumer') checkConsumerFetch(group, query);
-    return fetchOffsets(this.#parts.offsets, query);
+    return fetchOffsets(this.#parts.offsets, query, this.#parts.metadata());
   }
 
   /** Answers an error for each partition. Throws when the group must keep its offsets, or is not there. */
@@ -86,13 +88,16 @@ export class GroupOffsetOperations {
     return partitions.map(({ topic, partition }) => offsetTombstone(groupId, topic, partition));
   }
 
-  /** The topics are gone, and so is what was committed for them. */
-  topicsDeleted(topics: ReadonlySet<string>): Outcome<void> {
+  /** The topics, by name and id, are gone, and so is what was committed for them; not for another one of the same name. */
+  topicsDeleted(topics: ReadonlyMap<string, string>): Outcome<void> {
     const { offsets } = this.#parts;
     const records: CoordinatorRecord[] = [];
     for (const groupId of offsets.allGroupIds()) {
       for (const { topic, partition } of offsets.partitionsOf(groupId)) {
-        if (topics.has(topic)) records.push(offsetTombstone(groupId, topic, partition));
+        const topicId = topics.get(topic);
+        if (topicId === undefined) continue;
+        const committedId = offsets.get(groupId, topic, partition)?.topicId ?? zeroUuid;
+        if (committedId === zeroUuid || committedId === topicId) records.push(offsetTombstone(groupId, topic, partition));
       }
     }
     return { records, response: undefined, isDivisible: true };

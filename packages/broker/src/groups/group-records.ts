@@ -45,8 +45,8 @@ function kind<K extends MessageDefinition, V extends MessageDefinition>(key: K, 
 
 /** THE table of the kinds of record. Types 0 and 1 have the same layout. */
 const kinds = {
-  legacyOffsetCommit: kind({ ...OffsetCommitKey, recordType: 0 }, OffsetCommitValue, 3),
-  offsetCommit: kind(OffsetCommitKey, OffsetCommitValue, 3),
+  legacyOffsetCommit: kind({ ...OffsetCommitKey, recordType: 0 }, OffsetCommitValue, 4),
+  offsetCommit: kind(OffsetCommitKey, OffsetCommitValue, 4),
   groupMetadata: kind(GroupMetadataKey, GroupMetadataValue, 3),
   consumerGroupMetadata: kind(ConsumerGroupMetadataKey, ConsumerGroupMetadataValue, 0),
   consumerGroupPartitionMetadata: kind(ConsumerGroupPartitionMetadataKey, ConsumerGroupPartitionMetadataValue, 0),

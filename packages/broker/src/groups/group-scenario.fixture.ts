@@ -5,9 +5,9 @@
 //   beat a, leave a b, leave instance=i
 //   commit a t-0=5 [meta=…] [gen=…] [v=9]; commit - t-0=5 without being a member
 //   offsets g; delete g; forget g t-0; describe g; list
-//   advance 10s; set maxSize=2; expire; drop-topic t
+//   advance 10s; set maxSize=2; expire; drop-topic t [ID]
 //   refuse CODE | accept; hold | release | lose; resign; elect
-//   topic t 4                    there is such a topic now, or it has so many partitions; topic t 0: it is gone
+//   topic t 4 [id=ID]            there is such a topic now, or it has so many partitions; topic t 0: it is gone
 //   hb a [epoch=0] [topics=t,u] [regex=…] [owned=t:0,1;u:0] [instance=i] [assignor=range] [timeout=60s] [v=1] [id=…]
 //   describe-consumer g
 //
@@ -132,9 +132,9 @@ export class GroupScenario implements GoldenScenario {
         for (const [name, value] of options) this.#set(name, value);
         return;
       case 'drop-topic':
-        return this.#coordinator.topicsDeleted(new Set([first]));
+        return this.#coordinator.topicsDeleted(new Map([[first, idOf(words[1] ?? first)]]));
       case 'topic':
-        return this.#setTopic(first, Number(words[1]));
+        return this.#setTopic(first, Number(words[1]), idOf(options.get('id') ?? first));
       case 'hb':
         return this.#members.consumerHeartbeat(first, options);
       case 'describe-consumer':
@@ -175,7 +175,7 @@ export class GroupScenario implements GoldenScenario {
     }
   }
 
-  #setTopic(name: string, count: number): void {
+  #setTopic(name: string, count: number, topicId: string): void {
     const before = this.#metadata.current.topic(name)?.partitions.length ?? 0;
     const partitionStates = Array.from({ length: Math.max(count, before) }, (_, partitionIndex) => ({
       partitionIndex,
@@ -191,7 +191,7 @@ export class GroupScenario implements GoldenScenario {
     this.#metadata.update({
       controllerId: 0,
       controllerEpoch: 1,
-      topicStates: [{ topicName: name, topicId: idOf(name), partitionStates }],
+      topicStates: [{ topicName: name, topicId, partitionStates }],
       ungroupedPartitionStates: [],
       liveBrokers: [{ id: 0, rack: null, endpoints: [] }],
     });

@@ -112,6 +112,7 @@ export class GroupShard implements CoordinatorShard {
       groups: this.#groups,
       rebalance: this.#rebalance,
       settings,
+      metadata,
       nowMs,
     });
   }

@@ -43,6 +43,7 @@ export function commitOffsets(commit: OffsetCommit, nowMs: number, metadataMaxSi
         metadata: metadata ?? '',
         commitTimestamp: timestampMs === -1 ? nowMs : timestampMs,
         expireTimestamp,
+        topicId,
       };
       records.push(
         encodeGroupRecord('offsetCommit', { group: commit.groupId, topic, partition }, value, valueVersion(expireTimestamp)),
@@ -58,7 +59,7 @@ export function isTooLarge(metadata: string | null, metadataMaxSize: number): bo
   return metadata !== null && metadata.length > metadataMaxSize;
 }
 
-/** Only version 1 of the value has a time of expiry. */
+/** Only version 1 of the value has a time of expiry, and only version 4 the id of the topic. */
 function valueVersion(expireTimestamp: number): number {
-  return expireTimestamp === -1 ? 3 : 1;
+  return expireTimestamp === -1 ? 4 : 1;
 }

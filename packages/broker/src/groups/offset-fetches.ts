@@ -1,6 +1,7 @@
 // What OffsetFetch finds among the offsets of a shard.
 
-import { errorCodes } from '@odradek/protocol';
+import { errorCodes, zeroUuid } from '@odradek/protocol';
+import type { MetadataSnapshot } from '../metadata/metadata-cache.ts';
 import type { CommittedOffset, GroupOffsets } from './group-offsets.ts';
 
 /** What an OffsetFetch asks about one group. */
@@ -27,17 +28,29 @@ export interface FetchedOffsets {
   }[];
 }
 
-export function fetchOffsets(offsets: GroupOffsets, { groupId, topics, requireStable }: OffsetQuery): FetchedOffsets {
+export function fetchOffsets(
+  offsets: GroupOffsets,
+  { groupId, topics, requireStable }: OffsetQuery,
+  metadata: MetadataSnapshot,
+): FetchedOffsets {
   const wanted =
     topics ?? [...offsets.topics(groupId)].map(([topic, partitions]) => ({ topic, partitions: [...partitions.keys()] }));
   return {
     topics: wanted.map(({ topic, partitions }) => ({
       topic,
-      partitions: partitions.map((partition) =>
-        requireStable && offsets.hasPending(groupId, topic, partition)
-          ? { partition, offset: undefined, errorCode: errorCodes.UNSTABLE_OFFSET_COMMIT }
-          : { partition, offset: offsets.get(groupId, topic, partition), errorCode: errorCodes.NONE },
-      ),
+      partitions: partitions.map((partition) => {
+        if (requireStable && offsets.hasPending(groupId, topic, partition)) {
+          return { partition, offset: undefined, errorCode: errorCodes.UNSTABLE_OFFSET_COMMIT };
+        }
+        const offset = offsets.get(groupId, topic, partition);
+        return { partition, offset: isOfFormerTopic(offset, topic, metadata) ? undefined : offset, errorCode: errorCodes.NONE };
+      }),
     })),
   };
+}
+
+/** The topic was deleted while nobody here could see it, and there is another one of that name now. */
+function isOfFormerTopic(offset: CommittedOffset | undefined, topic: string, metadata: MetadataSnapshot): boolean {
+  const topicId = metadata.topic(topic)?.id ?? zeroUuid;
+  return offset !== undefined && offset.topicId !== zeroUuid && topicId !== zeroUuid && offset.topicId !== topicId;
 }

@@ -75,13 +75,13 @@ export function startGroups(parts: GroupsParts): Groups {
     else coordinator.onResignation(partition.index);
   };
   const stop = metadataCache.onUpdate((current, previous, touched) => {
-    const gone = new Set<string>();
+    const gone = new Map<string, string>();
     let hasNew = false;
     for (const name of touched) {
       const before = previous.topic(name);
       const after = current.topic(name);
       if (before?.id === after?.id) continue;
-      if (before !== undefined) gone.add(name);
+      if (before !== undefined) gone.set(name, before.id);
       if (after !== undefined) hasNew = true;
     }
     if (hasNew) coordinator.topicsCreated();
