@@ -28,8 +28,10 @@ export interface GroupMemberOptions {
   readonly group: string;
   readonly topic: string;
   readonly instanceId?: string;
-  /** For its session and, as members have them alike, for rebalances; 10 s without. */
+  /** 10 s without. */
   readonly sessionTimeoutMs?: number;
+  /** That of the session without. */
+  readonly rebalanceTimeoutMs?: number;
 }
 
 export class GroupMember {
@@ -66,6 +68,7 @@ export class GroupMember {
   /** Joins, with the id that the member has, and comes back with the one that it is given. */
   async join(version = 5): Promise<Joined> {
     const { group: groupId, topic, instanceId = null, sessionTimeoutMs = 10_000 } = this.options;
+    const { rebalanceTimeoutMs = sessionTimeoutMs } = this.options;
     const metadata = Buffer.concat([Buffer.from([0, 0]), encodeToBuffer(ConsumerProtocolSubscription, 0, { topics: [topic] })]);
     for (;;) {
       const joined = await this.client.send(JoinGroupRequest, JoinGroupResponse, version, {
@@ -73,7 +76,7 @@ export class GroupMember {
         memberId: this.memberId,
         groupInstanceId: instanceId,
         sessionTimeoutMs,
-        rebalanceTimeoutMs: version === 0 ? -1 : sessionTimeoutMs,
+        rebalanceTimeoutMs: version === 0 ? -1 : rebalanceTimeoutMs,
         protocolType: 'consumer',
         protocols: [{ name: 'range', metadata }],
       });
