@@ -3,10 +3,19 @@
 //   npm run simulate                                  100 seeds for each scenario
 //   npm run simulate -- --runs=5000                   more
 //   npm run simulate -- --scenario=NAME --seed=4711   one
+//   npm run simulate -- storage …                     histories of a log alone: see play-histories.fixture.ts
 
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { systemRandom } from '@odradek/runtime';
 import { scenarios } from './scenarios.ts';
+
+const histories = '../../packages/storage/src/history/play-histories.fixture.ts';
+if (process.argv[2] === 'storage') {
+  const args = [...process.execArgv, fileURLToPath(new URL(histories, import.meta.url)), ...process.argv.slice(3)];
+  process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);
+}
 
 const { values } = parseArgs({
   options: { scenario: { type: 'string' }, seed: { type: 'string' }, runs: { type: 'string', default: '100' } },

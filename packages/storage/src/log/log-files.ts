@@ -32,14 +32,16 @@ export class LogFiles {
   /** The snapshots in the folder, ascending. */
   #snapshots: number[];
   readonly #unsyncedSnapshots = new Set<number>();
-  /** Files were removed or renamed, and a crash could bring them back. */
-  #hasUnsyncedNames: boolean;
+  /** Counts how often files were removed or renamed. A crash can bring back those of which the device has not heard. */
+  #nameChanges: number;
+  #syncedNameChanges = 0;
+  #forcedNameChanges = 0;
   #syncingNames: Promise<void> = synced;
 
   constructor(path: string, world: LogWorld, snapshots: readonly number[], isClean: boolean) {
     this.#path = path;
     this.#world = world;
-    this.#hasUnsyncedNames = !isClean;
+    this.#nameChanges = isClean ? 0 : 1;
     this.#snapshots = [...snapshots].sort((a, b) => a - b);
   }
 
@@ -94,7 +96,7 @@ export class LogFiles {
   removeSegments(segments: readonly LogSegment[], delayMs: number): void {
     const { fileSystem, timer, logger } = this.#world;
     const doomed: string[] = [];
-    if (segments.length > 0) this.#hasUnsyncedNames = true;
+    if (segments.length > 0) this.#nameChanges += 1;
     for (const segment of segments) {
       segment.retire();
       for (const ending of segmentEndings) {
@@ -174,17 +176,25 @@ export class LogFiles {
     const removed = this.#snapshots.filter(isRemoved);
     for (const offset of removed) this.#world.fileSystem.removeSync(this.#file(offset, suffix.snapshot));
     if (removed.length === 0) return;
-    this.#hasUnsyncedNames = true;
+    this.#nameChanges += 1;
     this.#snapshots = this.#snapshots.filter((offset) => !isRemoved(offset));
   }
 
   /** What was removed stays removed from now on, whatever happens. New files see to their names themselves when they are forced. */
   syncNames(): Promise<void> {
-    if (this.#hasUnsyncedNames) {
-      this.#hasUnsyncedNames = false;
-      this.#syncingNames = this.#world.fileSystem.syncDirectory(this.#path);
+    if (this.#syncedNameChanges < this.#nameChanges) {
+      const changes = this.#nameChanges;
+      this.#syncedNameChanges = changes;
+      this.#syncingNames = this.#world.fileSystem.syncDirectory(this.#path).then(() => {
+        this.#forcedNameChanges = changes;
+      });
     }
     return this.#syncingNames;
+  }
+
+  /** No crash brings back what was removed. */
+  get areNamesForced(): boolean {
+    return this.#forcedNameChanges === this.#nameChanges;
   }
 
   /** Brings producer states to what the log before `endOffset` says: from the latest snapshot that is whole, and the batches after it. */

@@ -62,6 +62,7 @@ export function openLog(path: string, world: LogWorld, options: OpenLogOptions):
   const logStartOffset = Math.max(options.logStartOffset, segments.first.baseOffset);
   const firstScannedOffset = segments.at(firstUntrusted)?.baseOffset ?? Number.MAX_SAFE_INTEGER;
   if (logStartOffset > logEndOffset) return restarted(loading, logStartOffset, recovery);
+  dropBefore(loading, logStartOffset);
   leaderEpochs.truncateFromEnd(logEndOffset);
   leaderEpochs.truncateFromStart(logStartOffset);
   dropStraySnapshots(loading, logStartOffset, logEndOffset);
@@ -247,6 +248,14 @@ function dropSegments({ segments, files }: Loading, fromOffset: number): number 
   const dropped = segments.remove(({ baseOffset }) => baseOffset >= fromOffset);
   files.removeSegments(dropped, 0);
   return dropped.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0);
+}
+
+/** Segments that were deleted with their records, and that a crash has brought back. */
+function dropBefore({ segments, files }: Loading, logStartOffset: number): void {
+  files.removeSegments(
+    segments.removeWhile((_segment, endOffset) => endOffset <= logStartOffset),
+    0,
+  );
 }
 
 /** Only those where a segment begins are of use to a recovery, and the last to the next clean start. */

@@ -7,11 +7,12 @@
 // loop, together with those of other appends. If they cannot be written, the log goes back to `writtenEndOffset` as though
 // nothing had been appended. Readers never see what is not written.
 
-import { type Batch, errorCodes, iterateBatches, ProtocolError, RecordBatch } from '@odradek/protocol';
+import { type Batch, errorCodes, iterateBatches, ProtocolError, type RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
 import type { AppendInfo, AppendOptions } from './append-info.ts';
 import { type AppendOrigin, validateForAppend } from './append-validator.ts';
 import { CheckpointBarrier } from './checkpoint-barrier.ts';
+import { isDiskFull } from './disk-fault.ts';
 import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
 import { type LogConfig, longestSegmentMs } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
@@ -120,6 +121,11 @@ export class PartitionLog {
     return this.#logStartOffset;
   }
 
+  /** The files alone tell a start where the log begins, whatever happens: no checkpoint needs to say it. */
+  get isStartInNames(): boolean {
+    return this.#logStartOffset <= this.#segments.first.baseOffset && this.#files.areNamesForced;
+  }
+
   /** Where the next record will stand. */
   get logEndOffset(): number {
     return this.#logEndOffset;
@@ -215,7 +221,6 @@ export class PartitionLog {
       const duplicate = this.#checkProducer(batch, options.origin);
       if (duplicate !== undefined) return this.#duplicate(duplicate, batch);
     }
-    this.#leaderEpochs.assign(options.leaderEpoch, this.#logEndOffset);
     const { baseOffset, maxTimestamp, sizeInBytes: sizeBytes } = batch;
     this.#stage(batch, sizeBytes === batch.buffer.length ? batch.buffer : batch.bytes());
     return this.#appended(baseOffset, { logAppendTime, maxTimestamp, sizeBytes });
@@ -235,9 +240,6 @@ export class PartitionLog {
       const { baseOffset } = batch;
       if (baseOffset < this.#logEndOffset) this.#beginWithin(batch);
       if (firstOffset < 0) firstOffset = baseOffset;
-      if (batch instanceof RecordBatch && batch.partitionLeaderEpoch >= 0) {
-        this.#leaderEpochs.assign(batch.partitionLeaderEpoch, baseOffset);
-      }
       this.#stage(batch, batch.bytes());
       maxTimestamp = Math.max(maxTimestamp, batch.maxTimestamp);
       sizeBytes += batch.sizeInBytes;
@@ -300,8 +302,9 @@ export class PartitionLog {
   }
 
   #stage(batch: Batch, bytes: Buffer): void {
-    const { baseOffset, lastOffset, maxTimestamp } = batch;
+    const { baseOffset, lastOffset, maxTimestamp, partitionLeaderEpoch } = batch;
     const segment = this.#segmentFor(bytes.length, baseOffset, lastOffset, maxTimestamp);
+    if (partitionLeaderEpoch >= 0) this.#leaderEpochs.assign(partitionLeaderEpoch, baseOffset);
     try {
       segment.stage(bytes, lastOffset, maxTimestamp);
       this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1 });
@@ -478,7 +481,7 @@ export class PartitionLog {
 
   /** The first record that has the largest timestamp of all. undefined: there is none with a timestamp. */
   offsetOfMaxTimestamp(): TimestampedOffset | undefined {
-    return this.#search((segments) => recordOfMaxTimestamp(segments, this.#logStartOffset));
+    return this.#search(recordOfMaxTimestamp);
   }
 
   #search(find: (segments: readonly LogSegment[]) => RecordTime | undefined): TimestampedOffset | undefined {
@@ -607,7 +610,11 @@ export class PartitionLog {
   truncateTo(offset: number): void {
     ensureUsable(this);
     this.writeStaged();
-    if (offset >= this.#logEndOffset) return;
+    if (offset >= this.#logEndOffset) {
+      // An epoch in which this broker led and nothing came is not the new leader's.
+      this.#leaderEpochs.truncateFromEnd(this.#logEndOffset);
+      return;
+    }
     this.#guarded(() => {
       if (offset <= this.#segments.first.baseOffset) this.#restartAt(offset, offset);
       else this.#rebuildAt(offset);
@@ -623,16 +630,25 @@ export class PartitionLog {
     this.#guarded(() => this.#restartAt(offset, offset));
   }
 
+  /** Whatever moment a crash comes at, the files that are left tell where the log begins. */
   #restartAt(offset: number, logStartOffset: number): void {
     this.#tail.clear();
-    const removed = this.#segments.remove(() => true);
-    const segment = this.#files.createSegment(offset, this.#config);
-    this.#segments.add(segment);
+    const kept = this.#segments.all().find(({ baseOffset }) => baseOffset === offset);
+    const removed = this.#segments.remove((segment) => segment !== kept);
+    const segment = kept ?? this.#files.createSegment(offset, this.#config);
+    if (kept === undefined) this.#segments.add(segment);
     this.#leaderEpochs.clear();
     this.#producerStates.clear();
     this.#wentBackTo(offset);
     this.#logStartOffset = logStartOffset;
     this.#highWatermark = logStartOffset;
+    kept?.truncateTo(offset);
+    try {
+      segment.markStart();
+    } catch (error) {
+      // There may be room once the others are gone.
+      if (!isDiskFull(error)) throw error;
+    }
     this.#files.removeSegments(removed, 0);
     this.#files.removeSnapshots(() => true);
     segment.markStart();

@@ -119,12 +119,21 @@ export class RecoveryPoint {
     const dirty = segments.all().slice(Math.max(0, segments.floorIndex(this.#dirtyFromOffset)));
     await leaderEpochs.write();
     for (const segment of dirty) {
-      if (segment.baseOffset <= endOffset) await forced(unlessRetired(segment.flush()));
+      if (segment.baseOffset <= endOffset) await forced(this.#unlessGone(segment));
     }
     this.#flushedSetbacks = Math.max(this.#flushedSetbacks, setbacks);
     if (setbacks !== this.#setbacks) return;
     this.#flushedOffset = Math.max(this.#flushedOffset, endOffset);
     this.#dirtyFromOffset = this.#flushedOffset;
+  }
+
+  /** The segment may be deleted in the meantime: then it does not matter. If the log is closed, nobody knows what the device has. */
+  async #unlessGone(segment: LogSegment): Promise<void> {
+    try {
+      await segment.flush();
+    } catch (error) {
+      if (!(error instanceof RetiredFileError) || this.#log.segments.all().includes(segment)) throw error;
+    }
   }
 
   async #settle(segment: LogSegment): Promise<void> {
@@ -136,7 +145,7 @@ export class RecoveryPoint {
   }
 }
 
-/** The segment may be deleted in the meantime: then it does not matter. */
+/** Of a segment that is not in use any more no start trusts anything. */
 async function unlessRetired(flush: Promise<void>): Promise<void> {
   try {
     await flush;

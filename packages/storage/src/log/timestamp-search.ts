@@ -20,9 +20,12 @@ export function firstRecordSince(timestamp: number, segments: readonly LogSegmen
   return undefined;
 }
 
-/** The first record that has the largest timestamp of all. undefined: no record has a timestamp. */
-export function recordOfMaxTimestamp(segments: readonly LogSegment[], fromOffset: number): RecordTime | undefined {
+/**
+ * The first record that has the largest timestamp of all; as in Kafka also when it lies before the log start, as long as its segment
+ * is there. undefined: no record has a timestamp.
+ */
+export function recordOfMaxTimestamp(segments: readonly LogSegment[]): RecordTime | undefined {
   let latest = -1;
   for (const segment of segments) latest = Math.max(latest, segment.maxTimestamp.timestamp);
-  return latest < 0 ? undefined : firstRecordSince(latest, segments, fromOffset);
+  return latest < 0 ? undefined : firstRecordSince(latest, segments, 0);
 }

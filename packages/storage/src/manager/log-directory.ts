@@ -46,6 +46,9 @@ export class LogDirectory {
   #checkpoint: Promise<void> | undefined;
   /** It has not begun yet, so it will cover what is asked for now. */
   #isCheckpointAhead = false;
+  /** Counts folders that got another name. A crash may give them back the old one until the device has heard of it. */
+  #renames = 0;
+  #forcedRenames = 0;
 
   constructor(path: string, fileSystem: FileSystem, owner: LogDirectoryOwner) {
     this.path = path;
@@ -76,8 +79,11 @@ export class LogDirectory {
     if (this.#checkpoint !== undefined && this.#isCheckpointAhead) return this.#checkpoint;
     const earlier = this.#checkpoint?.catch(() => undefined) ?? Promise.resolve();
     this.#isCheckpointAhead = true;
-    const checkpoint = earlier.then(() => {
+    const checkpoint = earlier.then(async () => {
       this.#isCheckpointAhead = false;
+      const renames = this.#renames;
+      if (this.#forcedRenames < renames) await this.#fileSystem.syncDirectory(this.path);
+      this.#forcedRenames = Math.max(this.#forcedRenames, renames);
       return this.#owner.checkpoint(this);
     });
     this.#checkpoint = checkpoint;
@@ -86,6 +92,18 @@ export class LogDirectory {
     };
     checkpoint.then(ended, ended);
     return checkpoint;
+  }
+
+  /** The folder of a log got another name. `checkpointSoon` forces that to the device. */
+  folderRenamed(): void {
+    this.#renames += 1;
+  }
+
+  /** Before a folder is made where one was renamed a moment ago: otherwise a crash might put the old one in its place. */
+  forceNames(): void {
+    if (this.#forcedRenames === this.#renames) return;
+    this.#fileSystem.syncDirectorySync(this.path);
+    this.#forcedRenames = this.#renames;
   }
 
   /** Makes the directory if it is not there, and takes it. Throws when another process holds it, or the disk refuses. */

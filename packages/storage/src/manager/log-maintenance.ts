@@ -117,8 +117,7 @@ export class LogMaintenance {
     const offsets = [];
     for (const log of [...this.#logs.logs(), ...this.#logs.futures()]) {
       if (log.directory !== directory) continue;
-      // A log that starts with its first segment needs no line.
-      if (name === 'logStartOffset' && log.logStartOffset <= log.segments.first.baseOffset) continue;
+      if (name === 'logStartOffset' && log.isStartInNames) continue;
       const offset = log[name];
       if (offset !== undefined) offsets.push({ topicPartition: log.topicPartition, offset });
     }

@@ -2,7 +2,7 @@
 // how far each is on the device.
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
-import type { World } from '@odradek/runtime';
+import type { TimerTask, World } from '@odradek/runtime';
 import { CleanerSchedule, type CleanerSettings } from '../cleaner/cleaner-schedule.ts';
 import { TurnByTurnRunner } from '../cleaner/compaction-runner.ts';
 import { ThreadRunner } from '../cleaner/thread-runner.ts';
@@ -82,6 +82,8 @@ export class LogManager {
   /** Where partitions are to go that are not here yet. */
   readonly #preferred = new Map<string, LogDirectory>();
   readonly #moves: LogMoves;
+  /** Folders that will be removed when their time has come. The next start removes those that are left. */
+  readonly #removals = new Set<TimerTask>();
   readonly #maintenance: LogMaintenance;
   readonly #cleaner: CleanerSchedule | undefined;
   #startReport: StartReport = { logs: 0, isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
@@ -189,6 +191,9 @@ export class LogManager {
           unreadable: (log) => this.#leaveAlone(log, directory),
         });
         if (hasLogs && !isClean) total.isClean = false;
+        // A crash may have taken a log away of which the checkpoints still tell, and one of that name may be made soon. A failure has
+        // been dealt with where it happened.
+        if (!isClean && directory.hasCheckpoint('recoveryPoint')) directory.checkpointSoon().catch(() => undefined);
       } catch (error) {
         directory.fail(error);
       }
@@ -311,6 +316,7 @@ export class LogManager {
     try {
       // Nobody should have put anything there since the start; but what is there is not overwritten.
       isNew = fileSystem.statSync(path) === undefined;
+      directory.forceNames();
       fileSystem.makeDirectorySync(path);
       if (options.topicId !== zeroUuid) writeTopicId(fileSystem, `${path}/${partitionMetadataFile}`, options.topicId);
       const { log } = openLog(path, this.#logWorld, {
@@ -472,14 +478,17 @@ export class LogManager {
     const aside = `${directory.path}/${setAsideFolder(name, what, this.#uniqueHex())}`;
     try {
       fileSystem.renameSync(path, aside);
+      directory.folderRenamed();
     } catch (error) {
       directory.fail(error);
       return;
     }
     if (what !== 'delete') return;
-    timer.schedule(delayMs, () => {
+    const removal = timer.schedule(delayMs, () => {
+      this.#removals.delete(removal);
       fileSystem.remove(aside).catch((error: unknown) => logger.warn('A deleted log could not be removed', { path: aside, error }));
     });
+    this.#removals.add(removal);
   }
 
   #uniqueHex(): string {
@@ -505,6 +514,7 @@ export class LogManager {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#maintenance.stop();
+    for (const removal of this.#removals) removal.cancel();
     await this.#cleaner?.close();
     await this.#moves.close();
     const logs = [...this.#logs.values(), ...this.#futures.values()];

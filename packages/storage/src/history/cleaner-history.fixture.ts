@@ -10,10 +10,10 @@ import assert from 'node:assert/strict';
 import { type Batch, buildControlBatch, buildRecordBatch, type CompressionType, iterateBatches } from '@odradek/protocol';
 import { SeededRandom } from '@odradek/runtime';
 import { promisesSettled, type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
+import { type CleanerSettings, defaultCleanerSettings } from '../cleaner/cleaner-schedule.ts';
 import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { LogManager } from '../manager/log-manager.ts';
-import { type CleanerSettings, defaultCleanerSettings } from './cleaner-schedule.ts';
 import { FailingDisk } from './failing-disk.fixture.ts';
 
 interface Written {
