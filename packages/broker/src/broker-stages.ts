@@ -36,6 +36,7 @@ import { LocalChannel } from './controller/local-channel.ts';
 import { ProducerIds, requestProducerIds } from './controller/producer-ids.ts';
 import { type Groups, startGroups } from './groups/start-groups.ts';
 import { createHandlers } from './handlers/handlers.ts';
+import { absoluteLogDirs, followMoveSettings, isCordoned, moveSettings } from './log-dir-settings.ts';
 import type { PartLoggers } from './logging/part-loggers.ts';
 import { type BrokerEndpoint, MetadataCache } from './metadata/metadata-cache.ts';
 import { SocketServer } from './network/socket-server.ts';
@@ -87,7 +88,9 @@ export function openDirectories({ config, world, stoppers }: Assembly): Disk {
   };
   const logManager = LogManager.open({
     world,
-    directories: config.logDirs,
+    directories: absoluteLogDirs(config),
+    isCordoned: (path) => isCordoned(config, path),
+    moves: moveSettings(config),
     topicLogConfig: (topic) => later.topicLogConfig(topic),
     tailCacheBytes: config.get('odradek.tail.cache.bytes'),
     maxOpenFiles: config.get('odradek.max.open.files'),
@@ -203,6 +206,7 @@ export async function loadState(
   const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules, brokerId, logger });
   stoppers.push(() => configChanges.close());
   stoppers.push(followCleanerSettings(config, logManager));
+  stoppers.push(followMoveSettings(config, logManager));
   stoppers.push(followDynamicConfig(config, brokerId, configChanges, logger));
   const logConfigs = new TopicLogConfigs(config, (topic) =>
     configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic }),

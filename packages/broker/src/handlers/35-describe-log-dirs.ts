@@ -4,6 +4,7 @@
 import { DescribeLogDirsRequest, DescribeLogDirsResponse, errorCodes, type Message, type MessageInit } from '@odradek/protocol';
 import type { FileSystem, Logger } from '@odradek/runtime';
 import type { BrokerConfig } from '../broker-config.ts';
+import { isCordoned } from '../log-dir-settings.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
 /** What is read of a log here. */
@@ -19,6 +20,14 @@ export interface DescribeLogDirsParts {
   readonly logManager: {
     readonly directories: readonly { readonly path: string; readonly isOnline: boolean }[];
     logs(): Iterable<DescribedLog>;
+    /** On their way to another directory. */
+    futures(): Iterable<DescribedLog>;
+  };
+  readonly replicaManager: {
+    find(
+      topic: string,
+      partition: number,
+    ): { readonly hasLog: boolean; readonly log: { readonly logEndOffset: number } } | undefined;
   };
   readonly config: Pick<BrokerConfig, 'get'>;
   readonly fileSystem: Pick<FileSystem, 'volumeSync'>;
@@ -34,9 +43,11 @@ export function describeLogDirsHandler(
   return defineHandler(DescribeLogDirsRequest, DescribeLogDirsResponse, {
     handle({ topics }) {
       const isAskedFor = partitionFilter(topics);
-      const logs = [...parts.logManager.logs()].filter(({ topicPartition }) =>
-        isAskedFor(topicPartition.topic, topicPartition.partition),
-      );
+      const found = [
+        ...Array.from(parts.logManager.logs(), (log) => ({ log, isFuture: false })),
+        ...Array.from(parts.logManager.futures(), (log) => ({ log, isFuture: true })),
+      ];
+      const logs = found.filter(({ log: { topicPartition } }) => isAskedFor(topicPartition.topic, topicPartition.partition));
       return { results: parts.logManager.directories.map((directory) => directoryResult(parts, directory, logs)) };
     },
   });
@@ -52,23 +63,28 @@ function partitionFilter(topics: Message<typeof DescribeLogDirsRequest>['topics'
   return (topic, partition) => partitions.get(topic)?.has(partition) === true;
 }
 
+interface LogInDirectory {
+  readonly log: DescribedLog;
+  readonly isFuture: boolean;
+}
+
 function directoryResult(
-  { config, fileSystem, logger }: DescribeLogDirsParts,
+  { config, fileSystem, logger, replicaManager }: DescribeLogDirsParts,
   { path, isOnline }: { readonly path: string; readonly isOnline: boolean },
-  logs: readonly DescribedLog[],
+  logs: readonly LogInDirectory[],
 ): DirectoryResult {
   const broken: DirectoryResult = { errorCode: errorCodes.KAFKA_STORAGE_ERROR, logDir: path, topics: [] };
   if (!isOnline) return broken;
   try {
     const { totalBytes, usableBytes } = fileSystem.volumeSync(path);
-    const cordoned = config.get('cordoned.log.dirs');
+    const here = logs.filter(({ log }) => log.directory.path === path);
     return {
       errorCode: errorCodes.NONE,
       logDir: path,
-      topics: byTopic(logs.filter(({ directory }) => directory.path === path)),
+      topics: byTopic(here, replicaManager),
       totalBytes,
       usableBytes,
-      isCordoned: cordoned.includes('*') || cordoned.includes(path),
+      isCordoned: isCordoned(config, path),
     };
   } catch (error) {
     logger.warn('Cannot tell the space on the volume of a log directory', { directory: path, error });
@@ -76,16 +92,23 @@ function directoryResult(
   }
 }
 
-function byTopic(logs: readonly DescribedLog[]): TopicsInDirectory {
-  const topics = Map.groupBy(logs, ({ topicPartition }) => topicPartition.topic);
-  return [...topics].map(([name, ofTopic]) => ({
+function byTopic(logs: readonly LogInDirectory[], replicaManager: DescribeLogDirsParts['replicaManager']): TopicsInDirectory {
+  const topics = Map.groupBy(logs, ({ log }) => log.topicPartition.topic);
+  return Array.from(topics, ([name, ofTopic]) => ({
     name,
-    partitions: ofTopic.map(({ topicPartition, sizeBytes, logEndOffset, highWatermark }) => ({
-      partitionIndex: topicPartition.partition,
-      partitionSize: sizeBytes,
-      offsetLag: Math.max(highWatermark - logEndOffset, 0),
-      // Copies that are on the way to another directory exist once AlterReplicaLogDirs does.
-      isFutureKey: false,
+    partitions: ofTopic.map(({ log, isFuture }) => ({
+      partitionIndex: log.topicPartition.partition,
+      partitionSize: log.sizeBytes,
+      offsetLag: offsetLag(log, isFuture, replicaManager),
+      isFutureKey: isFuture,
     })),
   }));
+}
+
+/** How far a copy on its way is behind the log, or a log behind its high watermark; -1 while the partition is not in use here. */
+function offsetLag(log: DescribedLog, isFuture: boolean, replicaManager: DescribeLogDirsParts['replicaManager']): number {
+  const { topic, partition: index } = log.topicPartition;
+  const partition = replicaManager.find(topic, index);
+  if (partition?.hasLog !== true) return -1;
+  return isFuture ? partition.log.logEndOffset - log.logEndOffset : Math.max(log.highWatermark - log.logEndOffset, 0);
 }

@@ -145,8 +145,10 @@ function logDirsHandler() {
         { path: '/off', isOnline: false },
         { path: '/gone', isOnline: true },
       ],
-      logs: () => [log('/one', 'a', 0), log('/two', 'a', 1), log('/one', 'b', 0, 5)],
+      logs: () => [log('/one', 'a', 0), log('/two', 'a', 1), log('/one', 'b', 0, 5), log('/two', 'c', 0)],
+      futures: () => [log('/two', 'b', 0)],
     },
+    replicaManager: { find: (topic) => (topic === 'c' ? undefined : { hasLog: true, log: { logEndOffset: 20 } }) },
     config: new BrokerConfig(new Map([['cordoned.log.dirs', '/two']])),
     fileSystem: {
       volumeSync: (path) => {
@@ -173,6 +175,15 @@ test('DescribeLogDirs tells what lies where, in every version', async (t) => {
           ['a', [100, 2]],
           ['b', [100, 0]],
         ],
+      );
+      assert.deepEqual(
+        two?.topics.map(({ name, partitions }) => [name, partitions[0]?.offsetLag, partitions[0]?.isFutureKey]),
+        [
+          ['a', 2, false],
+          ['c', -1, false],
+          ['b', 12, true],
+        ],
+        'b is on its way there; c is not in use',
       );
       assert.deepEqual([one?.totalBytes, one?.usableBytes], version >= 4 ? [1000, 400] : [-1, -1]);
       assert.deepEqual([one?.isCordoned, two?.isCordoned], [false, version >= 5]);

@@ -11,6 +11,7 @@ import type { Controller } from '../controller/controller.ts';
 import type { ProducerIds } from '../controller/producer-ids.ts';
 import { LegacyOffsets } from '../groups/legacy-offsets.ts';
 import type { Groups } from '../groups/start-groups.ts';
+import { isCordoned } from '../log-dir-settings.ts';
 import type { PartLoggers } from '../logging/part-loggers.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { FetchSessions } from '../replication/fetch-sessions.ts';
@@ -44,6 +45,7 @@ import { initProducerIdHandler } from './22-init-producer-id.ts';
 import { offsetForLeaderEpochHandler } from './23-offset-for-leader-epoch.ts';
 import { describeConfigsHandler } from './32-describe-configs.ts';
 import { alterConfigsHandler } from './33-alter-configs.ts';
+import { alterReplicaLogDirsHandler } from './34-alter-replica-log-dirs.ts';
 import { describeLogDirsHandler } from './35-describe-log-dirs.ts';
 import { createPartitionsHandler } from './37-create-partitions.ts';
 import { deleteGroupsHandler } from './42-delete-groups.ts';
@@ -112,6 +114,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     offsetForLeaderEpochHandler(parts),
     describeConfigsHandler(parts),
     alterConfigsHandler(parts),
+    alterReplicaLogDirsHandler({ ...parts, isCordoned: (path) => isCordoned(config, path) }),
     describeLogDirsHandler(parts),
     createPartitionsHandler(parts),
     electLeadersHandler(parts),
