@@ -29,6 +29,7 @@ import { cleanerSettings, followCleanerSettings } from './cleaner-settings.ts';
 import { ClusterMembership } from './cluster-membership.ts';
 import type { ListenerAddress } from './config/listeners.ts';
 import { topicDefaults } from './config/topic-defaults.ts';
+import { handOver } from './controlled-shutdown.ts';
 import { ClusterChannel } from './controller/cluster-channel.ts';
 import { Controller } from './controller/controller.ts';
 import { ControllerClient } from './controller/controller-client.ts';
@@ -416,17 +417,46 @@ export async function openListeners({ config, stoppers }: Assembly, { sockets }:
 
 /** Registers the broker under the endpoints, and stands for election as the controller. */
 export async function takePlace(
-  { config, stoppers }: Assembly,
-  { membership, brokerId }: Cluster,
+  { config, world, logger, stoppers }: Assembly,
+  { membership, brokerId, isShared }: Cluster,
   { configChanges }: State,
-  { controller }: Services,
+  { controller, controllerClient }: Services,
   endpoints: readonly BrokerEndpoint[],
 ): Promise<void> {
   await membership.register({ id: brokerId, rack: config.get('broker.rack'), endpoints });
   membership.follow(configChanges);
   membership.follow(controller);
   stoppers.push(() => controller.close());
+  stoppers.push(followUncleanElection(config, configChanges, controller));
   await controller.start();
+  // The first thing when the broker stops, while everything else still goes on. A broker on its own has nobody to hand over to.
+  if (!isShared || !config.get('controlled.shutdown.enable')) return;
+  stoppers.push(() =>
+    handOver({
+      controller: controllerClient,
+      brokerId,
+      brokerEpoch: membership.epoch,
+      attempts: config.get('controlled.shutdown.max.retries'),
+      backoffMs: config.get('controlled.shutdown.retry.backoff.ms'),
+      timer: world.timer,
+      logger,
+    }),
+  );
+}
+
+/** Where unclean elections become allowed, partitions without a leader may have one now. Answers how to stop that. */
+function followUncleanElection(config: BrokerConfig, configChanges: ConfigChanges, controller: Controller): () => void {
+  const name = 'unclean.leader.election.enable';
+  const stopForAll = config.onChange([name], () => {
+    if (config.get(name)) controller.electUncleanly();
+  });
+  const stopForTopics = configChanges.onChange((resource, overrides) => {
+    if (resource.type === configResourceTypes.TOPIC && overrides.get(name) === 'true') controller.electUncleanly(resource.name);
+  });
+  return () => {
+    stopForAll();
+    stopForTopics();
+  };
 }
 
 // ---- What the stages need ----

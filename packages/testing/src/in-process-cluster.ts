@@ -25,6 +25,8 @@ interface RunningBroker {
   readonly lines: string[];
   readonly sessions: bigint[];
   readonly timer: Timer;
+  readonly network: InterceptingNetwork;
+  isDead: boolean;
 }
 
 /** What a cluster of a real installation need not wait for. */
@@ -81,11 +83,13 @@ export class InProcessCluster {
     const { properties = {} } = this.#options;
     const lines: string[] = [];
     const sessions: bigint[] = [];
+    const life = { isDead: false };
     const world = createSystemWorld();
     const interceptorOf = (apiKey: number): Interceptor | undefined => {
       const interceptor = this.#interceptors.get(apiKey);
       return interceptor === undefined ? undefined : (request) => interceptor(id, request);
     };
+    const network = new InterceptingNetwork(world.network, interceptorOf);
     const broker = await startBroker({
       properties: {
         ...testProperties,
@@ -96,18 +100,19 @@ export class InProcessCluster {
       },
       world: {
         ...world,
-        network: new InterceptingNetwork(world.network, interceptorOf),
+        network,
         logger: createLogger({ level: 'info', write: (text) => void lines.push(text) }),
       },
       coordination: {
         openSession: async () => {
+          if (life.isDead) throw new Error('This broker is dead');
           const session = await this.store.openSession();
           sessions.push(session.sessionId);
           return session;
         },
       },
     });
-    this.#brokers.set(id, { broker, lines, sessions, timer: world.timer });
+    this.#brokers.set(id, Object.assign(life, { broker, lines, sessions, timer: world.timer, network }));
     return broker;
   }
 
@@ -135,6 +140,15 @@ export class InProcessCluster {
     this.#brokers.delete(id);
     await broker.close();
     timer.close();
+  }
+
+  /** As kill -9 looks to the others, but for what the operating system keeps: nothing is heard of the broker from now on. */
+  async killBroker(id: number): Promise<void> {
+    const running = this.#running(id);
+    running.isDead = true;
+    running.network.cut();
+    await this.expireSession(id);
+    await this.stopBroker(id);
   }
 
   /** Ends a broker's session in the store, as if it had not been heard of for too long. It lives on. */

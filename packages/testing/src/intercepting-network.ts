@@ -39,24 +39,47 @@ export class InterceptingNetwork implements Network {
   readonly #network: Network;
   /** Asked for each request; undefined: nobody wants to see it. */
   readonly #interceptorOf: (apiKey: number) => Interceptor | undefined;
+  readonly #streams = new Set<ByteStream>();
+  #isCut = false;
 
   constructor(network: Network, interceptorOf: (apiKey: number) => Interceptor | undefined) {
     this.#network = network;
     this.#interceptorOf = interceptorOf;
   }
 
-  listen(...parameters: Parameters<Network['listen']>): ReturnType<Network['listen']> {
-    return this.#network.listen(...parameters);
+  /** Nothing comes in or goes out any more. */
+  cut(): void {
+    this.#isCut = true;
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  listen(options: Parameters<Network['listen']>[0], accept: (stream: ByteStream) => StreamReceiver): ReturnType<Network['listen']> {
+    return this.#network.listen(options, (stream) => this.#track(stream, accept(stream)));
   }
 
   async connect(options: Parameters<Network['connect']>[0], receiver: (stream: ByteStream) => StreamReceiver): Promise<ByteStream> {
+    if (this.#isCut) throw new Error('The network is cut');
     const seen = Promise.withResolvers<ByteStream>();
     await this.#network.connect(options, (stream) => {
       const intercepted = new InterceptedStream(stream, this.#interceptorOf);
       seen.resolve(intercepted);
-      return intercepted.receive(receiver(intercepted));
+      return this.#track(stream, intercepted.receive(receiver(intercepted)));
     });
     return seen.promise;
+  }
+
+  #track(stream: ByteStream, receiver: StreamReceiver): StreamReceiver {
+    if (this.#isCut) setImmediate(() => stream.destroy());
+    this.#streams.add(stream);
+    return {
+      onData: (chunk) => receiver.onData(chunk),
+      onDrain: () => receiver.onDrain(),
+      onEnd: () => receiver.onEnd(),
+      onClose: (error) => {
+        this.#streams.delete(stream);
+        receiver.onClose(error);
+      },
+    };
   }
 }
 

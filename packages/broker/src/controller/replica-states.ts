@@ -130,7 +130,8 @@ export class ReplicaStates {
   async #becomeOffline(replicas: readonly Replica[]): Promise<void> {
     const { context, requests } = this.#parts;
     for (const { partition, brokerId } of replicas) requests.addStopReplica(brokerId, partition, false);
-    for (const [brokerId, ofBroker] of Map.groupBy(replicas, (replica) => replica.brokerId)) {
+    const byBroker = [...Map.groupBy(replicas, (replica) => replica.brokerId)].sort(([a], [b]) => a - b);
+    for (const [brokerId, ofBroker] of byBroker) {
       const partitions = ofBroker.map(({ partition }) => partition);
       const changed = await this.#removeFromIsr(
         brokerId,
@@ -177,8 +178,7 @@ export class ReplicaStates {
     return partitions.flatMap((partition, index) => {
       const leadership = current[index];
       if (leadership === undefined) return [];
-      const isInvolved = leadership.isr.includes(brokerId) && !(leadership.leader === noLeader && leadership.isr.length === 1);
-      return isInvolved ? [{ partition, leadership: this.#without(brokerId, leadership) }] : [];
+      return leadership.isr.includes(brokerId) ? [{ partition, leadership: this.#without(brokerId, leadership) }] : [];
     });
   }
 
