@@ -153,15 +153,16 @@ export class ClassicInConsumer {
     return errorCodes.REBALANCE_IN_PROGRESS;
   }
 
+  /** Members of the other protocol can be taken out too: this is how an administrator does it. */
   leave(group: ConsumerGroup, members: LeaveGroupRequest['members']): Outcome<LeaveAnswer> {
     const leaving = new Map<string, ConsumerMember>();
     const answers = members.map(({ memberId, groupInstanceId }) => {
       try {
         // An administrator names a static member by its instance alone.
         const id = memberId === '' && groupInstanceId !== null ? (group.staticMember(groupInstanceId)?.memberId ?? '') : memberId;
-        const member = this.#classicMember(group, id, groupInstanceId);
+        const member = memberOf(group, id, groupInstanceId);
         leaving.set(member.memberId, member);
-        return { memberId: member.memberId, groupInstanceId, errorCode: errorCodes.NONE };
+        return { memberId, groupInstanceId, errorCode: errorCodes.NONE };
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error;
         return { memberId, groupInstanceId, errorCode: error.code };
@@ -171,11 +172,18 @@ export class ClassicInConsumer {
   }
 
   #classicMember(group: ConsumerGroup, memberId: string, instanceId: string | null): ClassicProtocolMember {
-    const member =
-      instanceId === null ? group.member(memberId) : ensureInstance(group.staticMember(instanceId), memberId, instanceId);
-    if (member === undefined || !isClassic(member)) throw unknownMember(group.groupId, memberId);
+    const member = memberOf(group, memberId, instanceId);
+    if (!isClassic(member)) throw unknownMember(group.groupId, memberId);
     return member;
   }
+}
+
+/** Throws when there is no such member, or another one has its place. */
+function memberOf(group: ConsumerGroup, memberId: string, instanceId: string | null): ConsumerMember {
+  const member =
+    instanceId === null ? group.member(memberId) : ensureInstance(group.staticMember(instanceId), memberId, instanceId);
+  if (member === undefined) throw unknownMember(group.groupId, memberId);
+  return member;
 }
 
 function isClassic(member: ConsumerMember): member is ClassicProtocolMember {

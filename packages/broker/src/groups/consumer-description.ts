@@ -26,7 +26,7 @@ export function describeConsumerGroup(group: ConsumerGroup, defaultAssignor: str
       clientId: member.clientId,
       clientHost: member.clientHost,
       subscribedTopicNames: member.subscribedTopicNames,
-      subscribedTopicRegex: member.subscribedTopicRegex === '' ? null : member.subscribedTopicRegex,
+      subscribedTopicRegex: member.subscribedTopicRegex,
       assignment: assignment(member.assignedPartitions, metadata),
       targetAssignment: assignment(group.targetOf(member) ?? new Map(), metadata),
       memberType: member.classic === null ? memberTypes.consumer : memberTypes.classic,

@@ -38,7 +38,8 @@ export function findCoordinatorHandler(parts: {
         return { coordinators: await Promise.all(request.coordinatorKeys.map((key) => find(request.keyType, key, context))) };
       }
       const { key: _key, ...coordinator } = await find(request.keyType, request.key, context);
-      return coordinator;
+      // A message that is not null has always been the error's name at least.
+      return coordinator.errorCode === errorCodes.NONE ? { ...coordinator, errorMessage: 'NONE' } : coordinator;
     },
     errorResponse: (request, error) => ({
       ...failed(request.key, error),
