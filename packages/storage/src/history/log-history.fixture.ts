@@ -260,6 +260,7 @@ export class LogHistory {
       for (const batch of batches) model.keep(Buffer.from(batch));
       this.#await(info, model.endOffset);
     } catch (error) {
+      for (const batch of batches) model.mayBeWritten(batch);
       // The first of them may have been appended.
       for (const batch of batches) if (batchOf(batch).nextOffset <= this.#log.logEndOffset) model.keep(Buffer.from(batch));
       this.#mustBeFull(error);

@@ -7,7 +7,7 @@
 //   durableStart <= startOffset, durableEnd <= writtenEnd <= endOffset
 
 import assert from 'node:assert/strict';
-import { type Batch, batchAt, type LogRecord, readEndTransactionMarker } from '@odradek/protocol';
+import { type Batch, batchAt, type LogRecord, magicPosition, readEndTransactionMarker } from '@odradek/protocol';
 
 export interface ModelBatch {
   readonly bytes: Buffer;
@@ -56,7 +56,12 @@ export class LogModel {
   isBeginningUnknown = false;
 
   wasEverWritten(bytes: Buffer): boolean {
-    return this.#everWritten.has(bytes.toString('latin1'));
+    return this.#everWritten.has(contentOf(bytes));
+  }
+
+  /** It was given to the log, which refused it; perhaps after it had reached the file. */
+  mayBeWritten(bytes: Buffer): void {
+    this.#everWritten.add(contentOf(bytes));
   }
 
   /** The batch stands at the end of the log now. */
@@ -64,7 +69,7 @@ export class LogModel {
     const { baseOffset, nextOffset } = batchOf(bytes);
     const batch = { bytes, baseOffset, endOffset: nextOffset, sent };
     this.batches.push(batch);
-    this.#everWritten.add(bytes.toString('latin1'));
+    this.mayBeWritten(bytes);
     this.endOffset = nextOffset;
     return batch;
   }
@@ -216,6 +221,14 @@ export class LogModel {
       highest: bound(seen.map(({ firstOffset }) => firstOffset)),
     };
   }
+}
+
+/**
+ * What checksums cover in every format. A write that is torn within the fields before may leave the offset or the leader epoch of
+ * the batch that stood there before, and nothing in the formats tells.
+ */
+function contentOf(bytes: Buffer): string {
+  return bytes.toString('latin1', magicPosition);
 }
 
 export function batchOf(bytes: Buffer): Batch {
