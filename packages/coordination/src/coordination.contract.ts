@@ -184,6 +184,12 @@ export function describeCoordination(name: string, open: () => Promise<Coordinat
           failedOperation: 2,
         },
         {
+          name: 'the one step that there is',
+          operations: [{ type: 'set', path: '/a', data: Buffer.from('changed'), version: 9 }],
+          code: 'BadVersion',
+          failedOperation: 0,
+        },
+        {
           name: 'a check of what does not exist',
           operations: [
             { type: 'set', path: '/a', data: null, version: -1 },

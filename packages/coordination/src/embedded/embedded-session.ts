@@ -73,7 +73,7 @@ export class EmbeddedSession implements Coordination {
   }
 
   multi(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
-    return this.#store.write(this, operations);
+    return this.#store.write(this, operations, true);
   }
 
   sync(path: string): Promise<void> {

@@ -147,7 +147,8 @@ describe('the embedded store', () => {
 
   it('promises nothing more once a sync has failed', async () => {
     const disk = new SimulatedDisk();
-    const store = await storeOn(disk);
+    const failures: unknown[] = [];
+    const store = await storeOn(disk, { onFailure: (error) => failures.push(error) });
     const session = await store.openSession();
     await session.create('/a', null);
     const states: string[] = [];
@@ -158,6 +159,7 @@ describe('the embedded store', () => {
     disk.faults.delete(fault);
     await assert.rejects(session.create('/b', null), (error) => isCoordinationError(error, 'ConnectionLoss'));
     assert.deepEqual(states, ['disconnected']);
+    assert.equal(failures.length, 1, 'whoever relies on the tree is told, once');
   });
 
   it('tells damage in the middle from a torn tail', async () => {

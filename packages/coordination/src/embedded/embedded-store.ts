@@ -29,6 +29,8 @@ export interface EmbeddedStoreParts {
   readonly directory: string;
   /** The journal is written anew, as a snapshot, when it is longer than this and than twice the last snapshot. Default 4 MiB. */
   readonly compactAboveBytes?: number;
+  /** The journal has failed, and nothing can be promised any more: whoever relies on the tree must stop. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
 /** What one operation gave; of a create also the stat, which a session tells when it was not a multi. */
@@ -48,6 +50,7 @@ export class EmbeddedStore implements CoordinationStore {
   #snapshotBytes = 0;
   #zxid: number;
   #lastSessionId = 0n;
+  readonly #onFailure: (error: unknown) => void;
   /** What is on the device is not known: nothing can be promised any more. */
   #brokenBy: unknown;
 
@@ -58,6 +61,7 @@ export class EmbeddedStore implements CoordinationStore {
     this.#tree = replay.tree;
     this.#zxid = replay.zxid;
     this.#compactAboveBytes = parts.compactAboveBytes ?? 4 * 1024 * 1024;
+    this.#onFailure = parts.onFailure ?? (() => undefined);
     this.#commit = new GroupCommit(parts.timer, (records) => this.#write(records));
   }
 
@@ -103,12 +107,12 @@ export class EmbeddedStore implements CoordinationStore {
   }
 
   /** For sessions: the operations take effect together or not at all, at once; the promise settles when that is durable. */
-  write(session: EmbeddedSession, operations: readonly Operation[]): Promise<readonly AppliedOperation[]> {
+  write(session: EmbeddedSession, operations: readonly Operation[], isMulti = false): Promise<readonly AppliedOperation[]> {
     return new Promise((resolve, reject) => {
       let results: AppliedOperation[];
       try {
         this.#ensureUsable(session, operations[0]?.path ?? '/');
-        results = this.#apply(session, operations);
+        results = this.#apply(session, operations, isMulti);
       } catch (error) {
         // Also a refusal waits: it may rest on what is not durable yet.
         this.#commit.tell(
@@ -178,7 +182,7 @@ export class EmbeddedStore implements CoordinationStore {
     if (this.#brokenBy !== undefined) throw connectionLoss(path, this.#brokenBy);
   }
 
-  #apply(session: EmbeddedSession, operations: readonly Operation[]): AppliedOperation[] {
+  #apply(session: EmbeddedSession, operations: readonly Operation[], isMulti: boolean): AppliedOperation[] {
     const stamp = { zxid: this.#zxid + 1, timeMs: this.#clock.wallTimeMs() };
     const undos: (() => void)[] = [];
     const changes: Change[] = [];
@@ -194,7 +198,7 @@ export class EmbeddedStore implements CoordinationStore {
       }
     } catch (error) {
       for (const undo of undos.reverse()) undo();
-      throw operations.length > 1 && isCoordinationError(error)
+      throw isMulti && isCoordinationError(error)
         ? new CoordinationError(error.code, error.path, { failedOperation: results.length, cause: error })
         : error;
     }
@@ -276,6 +280,7 @@ export class EmbeddedStore implements CoordinationStore {
       if (!isUndone && this.#brokenBy === undefined) {
         this.#brokenBy = error;
         for (const session of this.#sessions.values()) session.disconnect();
+        this.#onFailure(error);
       }
       this.#logger.error(
         isUndone

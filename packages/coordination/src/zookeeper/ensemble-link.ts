@@ -14,7 +14,7 @@
 import type { Clock, Logger, Network, Random, Timer, TimerTask } from '@odradek/runtime';
 import { CoordinationError, isCoordinationError, type SessionState } from '../coordination.ts';
 import { CallQueue } from './call-queue.ts';
-import { type ServerAddress, ServerRing } from './connect-string.ts';
+import { formatAddress, type ServerAddress, ServerRing } from './connect-string.ts';
 import { type Call, ZooKeeperConnection } from './connection.ts';
 import { InvalidAnswerError } from './jute.ts';
 import {
@@ -170,9 +170,10 @@ export class EnsembleLink {
       } catch (error) {
         this.#attempt = undefined;
         if (this.#isOver) return;
-        this.#failures++;
         this.#lastFailure = error;
-        logger.warn('Could not connect to ZooKeeper', { server: `${server.host}:${server.port}`, error });
+        // An outage can last for hours.
+        const level = this.#failures++ < this.#ring.size ? 'warn' : 'debug';
+        logger[level]('Could not connect to ZooKeeper', { server: formatAddress(server), reason: reasonOf(error) });
         if (this.#state === 'connecting' && isCoordinationError(error, 'AuthFailed')) throw error;
         if (this.#state === 'lapsed') this.#failWaiting();
       }
@@ -272,7 +273,8 @@ export class EnsembleLink {
       this.#end('closed');
       return;
     }
-    this.#parts.logger.warn('The connection to ZooKeeper is lost', { server: connection.server, session: this.#name, error });
+    const reason = reasonOf(error);
+    this.#parts.logger.warn('The connection to ZooKeeper is lost', { server: connection.server, session: this.#name, reason });
     this.#become('disconnected');
     this.#scheduleLapse();
     void this.#attach();
@@ -352,7 +354,7 @@ export class EnsembleLink {
   }
 
   #unreachable(): CoordinationError {
-    const servers = this.#parts.servers.map(({ host, port }) => `${host}:${port}`).join(',');
+    const servers = this.#parts.servers.map(formatAddress).join(',');
     return new CoordinationError('ConnectionLoss', '/', {
       detail: `no ZooKeeper server of ${servers} has answered within ${this.#parts.connectionTimeoutMs} ms`,
       cause: this.#lastFailure,
@@ -386,6 +388,11 @@ export class EnsembleLink {
 /** As ZooKeeper's own log has it. */
 function sessionName(sessionId: bigint): string {
   return `0x${BigInt.asUintN(64, sessionId).toString(16)}`;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
 /** A call whose answer tells nothing; a refusal means that the connection is of no use. */
