@@ -27,7 +27,7 @@ export interface WantedPartition {
   /** Where the follower's log starts; -1 from consumers. */
   followerLogStartOffset: number;
   maxBytes: number;
-  /** What the client was told last, in a session. -1 after an error, so that the end of the error is told. */
+  /** What the client was told last, in a session. -1 after an error or a divergence, so that the end of that is told. */
   toldHighWatermark: number;
   toldLogStartOffset: number;
 }
@@ -309,7 +309,9 @@ function hasNews({ wanted, data, sizeBytes }: FetchedPartition): boolean {
 }
 
 function remember({ wanted, data }: FetchedPartition): void {
-  wanted.toldHighWatermark = data.errorCode === errorCodes.NONE ? (data.highWatermark ?? -1) : -1;
+  // Who has to cut off its log first does not take the high watermark: it must be told again.
+  const isTaken = data.errorCode === errorCodes.NONE && data.divergingEpoch === undefined;
+  wanted.toldHighWatermark = isTaken ? (data.highWatermark ?? -1) : -1;
   wanted.toldLogStartOffset = data.logStartOffset ?? -1;
 }
 

@@ -331,7 +331,11 @@ export class ReplicaFetcher {
       for (const data of partitions) {
         const asked = this.#session.asked({ topic, topicId, partition: data.partitionIndex });
         const followed = asked === undefined ? undefined : byName.get(`${asked.topic}/${asked.partition}`);
-        if (asked === undefined || followed === undefined || !this.#isStillAsked(followed, asked)) continue;
+        if (asked === undefined || followed === undefined) continue;
+        if (!this.#isStillAsked(followed, asked)) {
+          this.#tellAgain();
+          continue;
+        }
         if (data.errorCode === errorCodes.OFFSET_OUT_OF_RANGE) outOfRange.push(followed);
         else if (data.errorCode !== errorCodes.NONE) this.#refused(followed, data.errorCode, asked.currentLeaderEpoch);
         else this.#guarded(followed, () => this.#append(followed, data, appended));
@@ -339,6 +343,11 @@ export class ReplicaFetcher {
     }
     await Promise.all(appended.map((each) => this.#written(each)));
     for (const followed of outOfRange) await this.#recover(connection, followed);
+  }
+
+  /** In a session the leader tells its high watermark once; when that was not taken, only a new session brings it again. */
+  #tellAgain(): void {
+    this.#session.failed();
   }
 
   /** While the request was under way the controller may have ordered something else. */
@@ -357,6 +366,7 @@ export class ReplicaFetcher {
     const { epoch: leaderEpoch, endOffset } = data.divergingEpoch;
     if (endOffset >= 0) {
       this.#cutOffAt(followed, { leaderEpoch, endOffset });
+      this.#tellAgain();
       return;
     }
     const records = data.records;

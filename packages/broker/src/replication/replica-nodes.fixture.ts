@@ -288,7 +288,8 @@ export class ReplicaNodes {
   constructor(world: SimulatedWorld, options: ReplicaNodesOptions = {}) {
     this.world = world;
     this.ids = options.ids ?? [1, 2, 3];
-    this.logConfig = { ...defaultLogConfig, minInSyncReplicas: 2, ...options.logConfig };
+    // The records of these tests are from 1970.
+    this.logConfig = { ...defaultLogConfig, minInSyncReplicas: 2, retentionMs: -1, ...options.logConfig };
     this.maxFetchVersion = options.maxFetchVersion;
     this.#properties = options.properties ?? {};
     this.controller = new FakeController(this, this.ids);
