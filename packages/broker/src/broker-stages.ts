@@ -12,7 +12,7 @@ import {
   ZooKeeperStore,
 } from '@odradek/coordination';
 import { type FileSystem, type Logger, NodeFileSystem, type World } from '@odradek/runtime';
-import { type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
+import { type FoundPartition, type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
 import { configRules } from './admin/config-rules.ts';
 import { followDynamicConfig } from './admin/dynamic-config.ts';
@@ -35,6 +35,7 @@ import { Controller } from './controller/controller.ts';
 import { ControllerClient } from './controller/controller-client.ts';
 import { LocalChannel } from './controller/local-channel.ts';
 import { ProducerIds, requestProducerIds } from './controller/producer-ids.ts';
+import { adoptLeaderships, adoptTopics, isUntouched, putStraysAside } from './found-logs.ts';
 import { type Groups, startGroups } from './groups/start-groups.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import { absoluteLogDirs, followMoveSettings, isCordoned, moveSettings } from './log-dir-settings.ts';
@@ -116,6 +117,8 @@ export interface Cluster {
   readonly isShared: boolean;
   readonly clusterId: string;
   readonly brokerId: number;
+  /** The logs that are taken over; undefined: the tree is shared, or has had a controller, and knows which logs there should be. */
+  readonly adopted: readonly FoundPartition[] | undefined;
 }
 
 /** Opens the coordination tree, and finds out which broker of which cluster this is. The log directories must agree. */
@@ -139,15 +142,26 @@ export async function joinCluster(assembly: Assembly, { logManager }: Disk): Pro
   const clusterId = await getOrCreateClusterId(coordination, { random, ...expected });
   const brokerId = configuredId ?? (await generateBrokerId(coordination, config.get('reserved.broker.max.id')));
   logManager.claim(brokerId, clusterId);
-  return { membership, coordination, coordinationDirectory, isShared, clusterId, brokerId };
+  const adopted = !isShared && (await isUntouched(coordination)) ? logManager.findPartitions() : undefined;
+  if (adopted !== undefined) {
+    const { internalTopic } = topicDefaults(config, () => 1);
+    const internalConfigs = (topic: string): ReadonlyMap<string, string> | undefined => internalTopic(topic)?.configs;
+    await adoptTopics(adopted, { coordination, brokerId, random, logger: assembly.logger, internalConfigs });
+  }
+  return { membership, coordination, coordinationDirectory, isShared, clusterId, brokerId, adopted };
 }
 
 /** The ensemble of zookeeper.connect, or the broker's own tree in the directory. */
-async function openStore({ config, world, stoppers }: Assembly, directory: string | undefined): Promise<CoordinationStore> {
+async function openStore(assembly: Assembly, directory: string | undefined): Promise<CoordinationStore> {
+  const { config, world, loggers, failed, stoppers } = assembly;
   const { network, clock, timer, random, fileSystem } = world;
   const logger = world.logger.child('coordination');
   if (directory !== undefined) {
-    const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory });
+    const onFailure = (error: unknown): void => {
+      loggers.root.fatal('The broker stops: the journal of its coordination tree has failed', { directory, error });
+      failed.resolve(new Error(`The coordination journal in ${directory} has failed`, { cause: error }));
+    };
+    const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory, onFailure });
     stoppers.push(() => store.close());
     return store;
   }
@@ -197,7 +211,7 @@ export interface State extends Omit<Replication, 'close'> {
 export async function loadState(
   assembly: Assembly,
   disk: Disk,
-  { membership, coordination, clusterId, brokerId }: Cluster,
+  { membership, coordination, clusterId, brokerId, adopted }: Cluster,
 ): Promise<State> {
   const { config, world, loggers, stoppers } = assembly;
   const { logManager } = disk;
@@ -215,6 +229,8 @@ export async function loadState(
   disk.later.topicLogConfig = (topic) => logConfigs.of(topic);
   await logManager.load();
   reportRecovery(logManager, loggers.root);
+  if (adopted !== undefined) await adoptLeaderships(logManager.logs(), adopted, { coordination, brokerId });
+  else await putStraysAside(logManager, coordination, assembly.logger);
   const localChannel = new LocalChannel(brokerId);
   const replication = startReplication({
     world,
@@ -238,9 +254,12 @@ export async function loadState(
   return { metadataCache, rules, configChanges, logConfigs, localChannel, ...replication };
 }
 
+/** How long a partition that a full disk has refused waits for being tried again. */
+const fullDiskRetryMs = 5000;
+
 /** A directory that fails takes its partitions along; without the last one, or the one with the journal, the broker stops. */
 export function followDirectoryFailures(
-  { loggers, logger, failed }: Assembly,
+  { world, loggers, logger, failed }: Assembly,
   { logManager, later }: Disk,
   { coordination, coordinationDirectory, brokerId }: Cluster,
   { replicaManager }: State,
@@ -254,6 +273,16 @@ export function followDirectoryFailures(
     }
     announceLogDirectoryFailure(coordination, brokerId).catch((error: unknown) => {
       logger.error('The controller could not be told of a failed log directory', { directory: directory.path, error });
+    });
+  };
+  let isRetryDue = false;
+  replicaManager.onDiskFull = () => {
+    if (isRetryDue) return;
+    isRetryDue = true;
+    world.timer.schedule(fullDiskRetryMs, () => {
+      isRetryDue = false;
+      // The controller orders all partitions of this broker again. Its store may be on the same disk.
+      announceLogDirectoryFailure(coordination, brokerId).catch(() => replicaManager.onDiskFull());
     });
   };
 }

@@ -6,6 +6,7 @@ export { OffsetIndexView, TimeIndexView } from './inspect/index-views.ts';
 export type { AppendInfo, AppendOptions } from './log/append-info.ts';
 export { type AppendOrigin, InvalidRecordsError, type RecordError } from './log/append-validator.ts';
 export type { EpochEnd } from './log/leader-epochs.ts';
+export { isDiskFault, isDiskFull } from './log/disk-fault.ts';
 export { defaultLogConfig, type LogConfig } from './log/log-config.ts';
 export type { FetchedRecords, ReadOptions } from './log/log-reads.ts';
 export type { PartitionLog, TimestampedOffset } from './log/partition-log.ts';
@@ -13,6 +14,7 @@ export { decodeSnapshot } from './log/producer-snapshot.ts';
 export type { ActiveProducer, BatchMetadata, ProducerState } from './log/producer-states.ts';
 export { parseTopicPartition, type TopicPartition, topicPartitionKey } from './log/topic-partition.ts';
 export { type AbortedTransaction, readTransactionEntry, transactionEntryBytes } from './log/transaction-index.ts';
+export type { FoundPartition } from './manager/found-partitions.ts';
 export { InvalidLogDirectoryError, type LogDirectory } from './manager/log-directory.ts';
 export type { MaintenanceIntervals } from './manager/log-maintenance.ts';
 export {

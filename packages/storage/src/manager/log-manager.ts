@@ -16,6 +16,7 @@ import type { PartitionLog } from '../log/partition-log.ts';
 import { TailBudget } from '../log/tail-cache.ts';
 import { type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import { WriteScheduler } from '../log/write-scheduler.ts';
+import { type FoundPartition, findPartitions } from './found-partitions.ts';
 import { leftOverOf } from './left-over.ts';
 import { type FoundLog, loadDirectory, type UnreadableLog } from './load-directory.ts';
 import { LogDirectory } from './log-directory.ts';
@@ -170,6 +171,11 @@ export class LogManager {
   /** Checks that the directories belong to this broker and cluster. Throws InvalidLogDirectoryError. */
   claim(brokerId: number, clusterId: string): void {
     for (const directory of this.#online()) directory.claim(brokerId, clusterId);
+  }
+
+  /** The partitions that have a log in the directories; to be asked before `load`. */
+  findPartitions(): FoundPartition[] {
+    return this.#online().flatMap((directory) => findPartitions(this.#logWorld.fileSystem, directory));
   }
 
   /** Opens the logs that lie in the directories, giving way to other work in between, and begins to look after them. */
@@ -456,6 +462,16 @@ export class LogManager {
     this.#cleaner?.abort(log);
     this.#setAside(log, 'delete');
     if (!log.directory.isOnline) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${log.path} cannot be deleted`);
+  }
+
+  /** No topic claims the log. It is not in use any more, and its folder is kept under another name for somebody to look at. */
+  putAside(log: PartitionLog): void {
+    const name = topicPartitionKey(log.topicPartition);
+    if (this.#logs.get(name) !== log) return;
+    this.cancelMove(log.topicPartition);
+    this.#logs.delete(name);
+    this.#cleaner?.abort(log);
+    this.#setAside(log, 'stray');
   }
 
   #deleteUnreadable(name: string, { path, directory }: { readonly path: string; readonly directory: LogDirectory }): void {
