@@ -53,4 +53,5 @@ export { SystemTimer } from './system-timer.ts';
 export { createLogger, createSystemWorld, type LogOptions, type SystemWorldOptions } from './system-world.ts';
 export type { Timer, TimerTask } from './timer.ts';
 export { TimingWheel, type WheelEntry } from './timing-wheel.ts';
+export { TlsConnector, type TlsConnectorOptions } from './tls-connector.ts';
 export type { World } from './world.ts';

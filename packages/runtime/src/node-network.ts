@@ -52,31 +52,47 @@ export class NodeNetwork implements Network {
     options: { readonly host: string; readonly port: number; readonly timeoutMs?: number },
     receiver: (stream: ByteStream) => StreamReceiver,
   ): Promise<ByteStream> {
-    const { host, port, timeoutMs } = options;
-    return new Promise((resolve, reject) => {
-      const socket = new Socket({ allowHalfOpen: true });
-      const timeout =
-        timeoutMs === undefined
-          ? undefined
-          : setTimeout(
-              () => socket.destroy(systemError('ETIMEDOUT', `connect ETIMEDOUT ${host}:${port} after ${timeoutMs} ms`)),
-              timeoutMs,
-            );
-      socket.once('error', reject);
-      socket.once('close', () => clearTimeout(timeout));
-      socket.connect({ host, port }, () => {
-        socket.setNoDelay(true);
-        socket.setKeepAlive(this.#keepAlive);
-        clearTimeout(timeout);
-        socket.off('error', reject);
-        const stream = new NodeStream(socket);
-        const events = receiver(stream);
-        stream.attach(events);
-        socket.on('data', (chunk: Buffer) => events.onData(chunk));
-        resolve(stream);
-      });
+    const socket = new Socket({ allowHalfOpen: true });
+    const opening = openStream(socket, 'connect', options, (stream) => {
+      socket.setNoDelay(true);
+      socket.setKeepAlive(this.#keepAlive);
+      return receiver(stream);
     });
+    socket.connect({ host: options.host, port: options.port });
+    return opening;
   }
+}
+
+/** The stream over a socket that is being connected; `readyEvent` says that it is. */
+export function openStream(
+  socket: Socket,
+  readyEvent: 'connect' | 'secureConnect',
+  { host, port, timeoutMs }: { readonly host: string; readonly port: number; readonly timeoutMs?: number },
+  receiver: (stream: ByteStream) => StreamReceiver,
+): Promise<ByteStream> {
+  return new Promise((resolve, reject) => {
+    const timeout =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(
+            () => socket.destroy(systemError('ETIMEDOUT', `connect ETIMEDOUT ${host}:${port} after ${timeoutMs} ms`)),
+            timeoutMs,
+          );
+    socket.once('error', reject);
+    socket.once('close', () => {
+      clearTimeout(timeout);
+      reject(systemError('ECONNRESET', `connect ECONNRESET ${host}:${port}`));
+    });
+    socket.once(readyEvent, () => {
+      clearTimeout(timeout);
+      socket.off('error', reject);
+      const stream = new NodeStream(socket);
+      const events = receiver(stream);
+      stream.attach(events);
+      socket.on('data', (chunk: Buffer) => events.onData(chunk));
+      resolve(stream);
+    });
+  });
 }
 
 class NodeStream implements ByteStream {

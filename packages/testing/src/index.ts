@@ -2,6 +2,7 @@
 
 export { goldenDirectory } from './fixtures.ts';
 export { type BrokerUnderTest, brokerUnderTest, uniqueName } from './foreign/broker-under-test.ts';
+export { CertificateAuthority, type SignedCertificate } from './foreign/certificates.ts';
 export { apacheKafka39, KafkaBroker, type KafkaBrokerOptions, startKafkaBroker } from './foreign/kafka-broker.ts';
 export {
   cacheDirectory,

@@ -40,7 +40,7 @@ export interface ConnectionListener {
 }
 
 export interface ConnectionParts {
-  readonly network: Network;
+  readonly network: Pick<Network, 'connect'>;
   readonly timer: Timer;
   readonly clock: Clock;
   readonly maxAnswerBytes: number;

@@ -34,7 +34,7 @@ export interface ZooKeeperAuth {
 }
 
 export interface EnsembleLinkParts {
-  readonly network: Network;
+  readonly network: Pick<Network, 'connect'>;
   readonly timer: Timer;
   readonly clock: Clock;
   readonly random: Random;

@@ -7,7 +7,8 @@ import type { ZooKeeperAuth } from './ensemble-link.ts';
 import { ZooKeeperSession, type ZooKeeperSessionParts } from './session.ts';
 
 export interface ZooKeeperStoreParts {
-  readonly network: Network;
+  /** A TlsConnector where the servers speak TLS. */
+  readonly network: Pick<Network, 'connect'>;
   readonly timer: Timer;
   readonly clock: Clock;
   readonly random: Random;
