@@ -352,6 +352,7 @@ export class ActiveController {
     }
     const topicsById = new Map(request.topicStates.map(({ topicId, topicName }) => [topicId, topicName]));
     const wentOffline: Replica[] = [];
+    let isAnyBack = false;
     for (const { topicId, partitionErrors } of response.topics) {
       for (const { partitionIndex, errorCode } of partitionErrors) {
         const partition = context.partition(topicsById.get(topicId) ?? '', partitionIndex);
@@ -361,11 +362,16 @@ export class ActiveController {
           if (context.isReplicaOnline(partition, brokerId, { includeShuttingDown: true })) wentOffline.push(replica);
           context.markDirectoryOffline(replica);
         } else if (errorCode === errorCodes.NONE) {
+          if (!context.isReplicaOnline(partition, brokerId, { includeShuttingDown: true })) isAnyBack = true;
           context.markDirectoryOnline(replica);
         }
       }
     }
     if (wentOffline.length > 0) await this.#brokers.replicasWentOffline(wentOffline);
+    if (!isAnyBack) return;
+    // A disk that was full has room again: partitions may have leaders that had none.
+    await this.#partitionStates.electWherePossible();
+    this.#requests.send();
   }
 
   async #stopReplicaAnswered(brokerId: number, response: StopReplicaResponse): Promise<void> {

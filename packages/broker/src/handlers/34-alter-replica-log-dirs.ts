@@ -49,7 +49,9 @@ function move(parts: LogDirMovesParts & { readonly logger: Logger }, topic: stri
     moveReplica(parts, { topic, partition }, path);
     return errorCodes.NONE;
   } catch (error) {
-    parts.logger.warn('A replica cannot be moved to another log directory', { topic, partition, directory: path, error });
-    return error instanceof ProtocolError ? error.code : errorCodes.UNKNOWN_SERVER_ERROR;
+    const isRefusal = error instanceof ProtocolError;
+    const reason = isRefusal ? { reason: error.message } : { error };
+    parts.logger.warn('A replica cannot be moved to another log directory', { topic, partition, directory: path, ...reason });
+    return isRefusal ? error.code : errorCodes.UNKNOWN_SERVER_ERROR;
   }
 }

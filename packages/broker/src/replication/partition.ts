@@ -124,6 +124,11 @@ export class Partition {
     return this.#isOffline;
   }
 
+  /** There has been no log yet: where it is offline, the log could not be opened. */
+  get isUnopened(): boolean {
+    return this.#log === undefined;
+  }
+
   /** Bytes written since this partition was made, for whoever waits for a certain amount. */
   get writtenBytes(): number {
     return this.#writtenBytes;

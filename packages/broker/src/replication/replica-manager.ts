@@ -6,7 +6,7 @@
 
 import { errorCodes, type LeaderAndIsrRequest, ProtocolError, type StopReplicaRequest, zeroUuid } from '@odradek/protocol';
 import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
-import type { LogConfig, LogDirectory, LogManager, PartitionLog } from '@odradek/storage';
+import { isDiskFull, type LogConfig, type LogDirectory, type LogManager, type PartitionLog } from '@odradek/storage';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { Purgatory } from '../purgatory/purgatory.ts';
 import { Partition, type PartitionParts, type PartitionState } from './partition.ts';
@@ -67,6 +67,9 @@ export class ReplicaManager {
 
   /** Told when this broker begins to lead a partition or to follow in it, and when it holds it no more. */
   onRoleChange: (partition: Partition) => void = () => undefined;
+
+  /** Told when a partition could not be made because the disk is full: it is offline until the controller orders it again. */
+  onDiskFull: () => void = () => undefined;
 
   /** Requests that wait for a partition: fetches for data, produce requests for replicas, deletions for all replicas. */
   readonly delayedFetches: Purgatory<Partition>;
@@ -209,7 +212,9 @@ export class ReplicaManager {
 
   /** Adds the partition to `changed` when the order was obeyed. */
   #apply(topic: string, topicId: string, state: PlacedState, changed: Partition[]): number {
-    const existing = this.find(topic, state.partitionIndex);
+    const found = this.find(topic, state.partitionIndex);
+    // A log that could not be made because the disk was full may be made now.
+    const existing = found?.isOffline === true && found.isUnopened ? undefined : found;
     if (existing?.isOffline === true) return errorCodes.KAFKA_STORAGE_ERROR;
     if (existing !== undefined) {
       if (topicId !== zeroUuid && existing.topicId !== zeroUuid && existing.topicId !== topicId)
@@ -229,6 +234,7 @@ export class ReplicaManager {
       if (error.code === errorCodes.KAFKA_STORAGE_ERROR) {
         partition.markOffline();
         this.#keep(partition);
+        if (isDiskFull(error.cause)) this.onDiskFull();
       }
       return error.code;
     }
@@ -256,7 +262,7 @@ export class ReplicaManager {
 
   #stop(topic: string, index: number, leaderEpoch: number, mustDelete: boolean): number {
     const partition = this.find(topic, index);
-    if (partition?.isOffline === true) return errorCodes.KAFKA_STORAGE_ERROR;
+    if (partition?.isOffline === true && !(mustDelete && this.#isNowhere(partition))) return errorCodes.KAFKA_STORAGE_ERROR;
     const hasEpoch = leaderEpoch !== noEpoch && leaderEpoch !== epochDuringDelete;
     if (partition !== undefined && hasEpoch && leaderEpoch < partition.leaderEpoch) return errorCodes.FENCED_LEADER_EPOCH;
     if (partition !== undefined) {
@@ -279,6 +285,11 @@ export class ReplicaManager {
       }
     }
     return errorCodes.NONE;
+  }
+
+  /** It could not be made, and no log of it lies in a directory that cannot be looked into. */
+  #isNowhere(partition: Partition): boolean {
+    return partition.isUnopened && this.#parts.logManager.directories.every(({ isOnline }) => isOnline);
   }
 
   #absent(topic: string, index: number): ProtocolError {
