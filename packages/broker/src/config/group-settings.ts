@@ -25,12 +25,12 @@ export const groupSettings = {
   }),
   'group.coordinator.append.linger.ms': int(-1, {
     valid: atLeast(-1),
-    doc: 'How long the coordinator gathers records before it writes them; -1 lets it decide by itself.',
+    doc: "How long Kafka's coordinator gathers records before it writes them. Odradek writes what one turn of its event loop brings at once, so the number has no effect.",
   }),
   'group.coordinator.cached.buffer.max.bytes': int(1048588, {
     valid: atLeast(524288),
     update: 'cluster-wide',
-    doc: 'The largest write buffer the coordinator keeps for the next write.',
+    doc: "The largest write buffer that Kafka's coordinator keeps for the next write. Odradek keeps none, so the number has no effect.",
   }),
   'group.coordinator.new.enable': boolean(false, {
     internal: true,
@@ -63,7 +63,7 @@ export const groupSettings = {
   'group.consumer.max.size': int(maxInt, { valid: atLeast(1), doc: 'How many members a consumer group may have.' }),
   'group.consumer.assignors': list('uniform,range', {
     valid: distinct({ mayBeEmpty: true }),
-    doc: 'The assignors that consumer groups can use, the default first: uniform, range.',
+    doc: 'The assignors that consumer groups can use, the default first: uniform, range, or the names of their classes in Kafka. The broker does not start with others.',
   }),
   'group.consumer.assignment.interval.ms': int(1000, {
     valid: atLeast(0),
@@ -98,7 +98,7 @@ export const groupSettings = {
   }),
   'offsets.commit.required.acks': short(-1, {
     importance: 'HIGH',
-    doc: 'How many replicas a commit must reach. Only -1, all of them, is safe.',
+    doc: 'How many replicas a commit must reach. Odradek waits for all that are in sync (-1), whatever the number.',
   }),
   'offsets.load.buffer.size': int(5242880, {
     importance: 'HIGH',

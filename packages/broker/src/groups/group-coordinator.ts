@@ -14,7 +14,7 @@ import {
   ProtocolError,
   type SyncGroupRequest,
 } from '@odradek/protocol';
-import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
+import { type Clock, ConfigError, type Logger, type Timer, type TimerTask } from '@odradek/runtime';
 import { coordinatorPartition } from '../coordinator/coordinator-partition.ts';
 import type { CoordinatorPartitions } from '../coordinator/coordinator-partitions.ts';
 import { CoordinatorRuntime } from '../coordinator/coordinator-runtime.ts';
@@ -234,9 +234,21 @@ export class GroupCoordinator {
   }
 }
 
-/** Those that are named and known, in their order; the first is the default. */
+/** Those that are named, in their order; the first is the default. Throws ConfigError for one that there is not. */
 function assignorsOf(names: readonly string[]): ReadonlyMap<string, Assignor> {
-  const known = new Map([uniformAssignor, rangeAssignor].map((assignor) => [assignor.name, assignor]));
-  const named = names.flatMap((name) => known.get(name) ?? []);
-  return new Map((named.length === 0 ? [uniformAssignor] : named).map((assignor) => [assignor.name, assignor]));
+  return new Map(names.map((name) => assignorOf(name)).map((assignor) => [assignor.name, assignor]));
+}
+
+function assignorOf(name: string): Assignor {
+  switch (name) {
+    // Up to Kafka 4.0 they went by the names of their classes.
+    case 'uniform':
+    case 'org.apache.kafka.coordinator.group.assignor.UniformAssignor':
+      return uniformAssignor;
+    case 'range':
+    case 'org.apache.kafka.coordinator.group.assignor.RangeAssignor':
+      return rangeAssignor;
+    default:
+      throw new ConfigError(`group.consumer.assignors must name uniform or range, not ${name}`);
+  }
 }

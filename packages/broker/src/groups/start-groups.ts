@@ -2,7 +2,15 @@
 // `__consumer_offsets` this broker leads, and which topics are gone.
 
 import type { CompressionType } from '@odradek/protocol';
-import type { Clock, Logger, MetricSeries, MetricsRegistry, Random, Timer } from '@odradek/runtime';
+import {
+  type Clock,
+  ConfigError,
+  type Logger,
+  type MetricSeries,
+  type MetricsRegistry,
+  type Random,
+  type Timer,
+} from '@odradek/runtime';
 import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
@@ -48,6 +56,8 @@ export function startGroups(parts: GroupsParts): Groups {
     timer,
     partitionCount: () => config.get('offsets.topic.num.partitions'),
   });
+  const compression = codecs[config.get('offsets.topic.compression.codec')];
+  if (compression === undefined) throw new ConfigError('offsets.topic.compression.codec must be a number from 0 to 4');
   const coordinator = new GroupCoordinator({
     clock,
     timer,
@@ -59,7 +69,7 @@ export function startGroups(parts: GroupsParts): Groups {
       timer,
       logger,
       partitionCount: () => topic.partitionCount,
-      compression: () => codecs[config.get('offsets.topic.compression.codec')] ?? 'none',
+      compression: () => compression,
       loadBytes: () => config.get('offsets.load.buffer.size'),
     }),
     settings: groupSettingsOf(config, (groupId) => configChanges.overrides({ type: configResourceTypes.GROUP, name: groupId })),
