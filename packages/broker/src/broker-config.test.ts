@@ -103,7 +103,12 @@ test('a bad value stops the start with one line that names the setting', async (
     [[local, 'control.plane.listener.name=CONTROL'], /^control\.plane\.listener\.name: CONTROL is not one of/],
     [[local, 'control.plane.listener.name=PLAINTEXT'], /^control\.plane\.listener\.name must not be/],
     [['zookeeper.connect=localhost:zk'], /^zookeeper\.connect: .*localhost:zk/],
-    [['zookeeper.connect=localhost:2181', 'zookeeper.ssl.client.enable=true'], /^zookeeper\.ssl\.client\.enable is true, but/],
+    [
+      ['zookeeper.ssl.client.enable=true', 'zookeeper.ssl.truststore.location=/etc/trust.jks'],
+      /^zookeeper\.ssl\.truststore\.location is a file of type JKS, \/etc\/trust\.jks; Odradek reads PEM there/,
+    ],
+    [['zookeeper.ssl.client.enable=true', 'zookeeper.ssl.ocsp.enable=true'], /^zookeeper\.ssl\.ocsp\.enable is true, but/],
+    [['zookeeper.ssl.client.enable=true', 'zookeeper.ssl.protocol=TLS'], /^zookeeper\.ssl\.enabled\.protocols has TLS;/],
     [['process.roles=controller', 'node.id=1'], /^process\.roles names only controller/],
     [['process.roles=leader'], /String must be one of: broker, controller$/],
     [['remote.log.storage.system.enable=true'], /no tiered storage$/],

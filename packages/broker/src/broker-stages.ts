@@ -11,7 +11,7 @@ import {
   journalFileName,
   ZooKeeperStore,
 } from '@odradek/coordination';
-import { type FileSystem, type Logger, NodeFileSystem, type World } from '@odradek/runtime';
+import { type FileSystem, type Logger, NodeFileSystem, TlsConnector, type World } from '@odradek/runtime';
 import { type FoundPartition, type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
 import { configRules } from './admin/config-rules.ts';
@@ -29,6 +29,7 @@ import { cleanerSettings, followCleanerSettings } from './cleaner-settings.ts';
 import { ClusterMembership } from './cluster-membership.ts';
 import type { ListenerAddress } from './config/listeners.ts';
 import { topicDefaults } from './config/topic-defaults.ts';
+import { zookeeperTls } from './config/zookeeper-tls.ts';
 import { handOver } from './controlled-shutdown.ts';
 import { ClusterChannel } from './controller/cluster-channel.ts';
 import { Controller } from './controller/controller.ts';
@@ -165,8 +166,9 @@ async function openStore(assembly: Assembly, directory: string | undefined): Pro
     stoppers.push(() => store.close());
     return store;
   }
+  const get = config.get.bind(config);
   return ZooKeeperStore.connect({
-    network,
+    network: config.get('zookeeper.ssl.client.enable') ? new TlsConnector(zookeeperTls(get, fileSystem)) : network,
     timer,
     clock,
     random,

@@ -4,6 +4,7 @@
 import { parseConnectString } from '@odradek/coordination';
 import { ConfigError } from '@odradek/runtime';
 import type { BrokerSettingName, BrokerSettingValue } from './broker-settings.ts';
+import { zookeeperTlsProblems } from './zookeeper-tls.ts';
 
 type Get = <K extends BrokerSettingName>(name: K) => BrokerSettingValue<K>;
 
@@ -44,9 +45,7 @@ function unsupportedProblems(get: Get): Problem[] {
   const policies = ['create.topic.policy.class.name', 'alter.config.policy.class.name', 'client.quota.callback.class'] as const;
   return [
     zookeeperProblem(get('zookeeper.connect')),
-    get('zookeeper.ssl.client.enable')
-      ? 'zookeeper.ssl.client.enable is true, but this build reaches ZooKeeper without TLS only'
-      : undefined,
+    ...zookeeperTlsProblems(get),
     get('zookeeper.metadata.migration.enable')
       ? 'zookeeper.metadata.migration.enable is true, but there is no KRaft in Odradek to move to'
       : undefined,
