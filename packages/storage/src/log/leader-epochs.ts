@@ -9,7 +9,7 @@
 // Both columns ascend strictly.
 
 import type { FileSystem } from '@odradek/runtime';
-import { parseCheckpoint, printCheckpoint } from './checkpoint-file.ts';
+import { DamagedCheckpointError, parseCheckpoint, printCheckpoint } from './checkpoint-file.ts';
 
 export interface EpochEntry {
   readonly epoch: number;
@@ -34,6 +34,7 @@ export class LeaderEpochs {
   #isDirty = false;
   #writing: Promise<void> = written;
 
+  /** Throws DamagedCheckpointError. */
   constructor(fileSystem: FileSystem, path: string, isNew: boolean) {
     this.#fileSystem = fileSystem;
     this.#path = path;
@@ -131,9 +132,15 @@ export class LeaderEpochs {
 }
 
 function readEntries(fileSystem: FileSystem, path: string): EpochEntry[] {
-  return parseCheckpoint(fileSystem.readFileSync(path).toString('utf8'), path).map((line) => {
+  const entries: EpochEntry[] = [];
+  for (const line of parseCheckpoint(fileSystem.readFileSync(path).toString('utf8'), path)) {
     const match = /^(\d+) (\d+)$/.exec(line);
-    if (match === null) throw new Error(`${path} has a line that is not an epoch and an offset: ${line}`);
-    return { epoch: Number(match[1]), startOffset: Number(match[2]) };
-  });
+    if (match === null) throw new DamagedCheckpointError(`${path} has a line that is not an epoch and an offset: ${line}`);
+    const entry = { epoch: Number(match[1]), startOffset: Number(match[2]) };
+    const last = entries.at(-1);
+    if (last !== undefined && (entry.epoch <= last.epoch || entry.startOffset <= last.startOffset))
+      throw new DamagedCheckpointError(`${path} has lines that do not ascend: ${line}`);
+    entries.push(entry);
+  }
+  return entries;
 }

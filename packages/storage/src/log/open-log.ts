@@ -3,6 +3,7 @@
 
 import { type Batch, errorCodes, ProtocolError, RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
+import { DamagedCheckpointError } from './checkpoint-file.ts';
 import { LeaderEpochs } from './leader-epochs.ts';
 import { isCompacted, type LogConfig } from './log-config.ts';
 import { leaderEpochFile, offsetOfFileName, segmentEndings, segmentFileName, suffix } from './log-file-names.ts';
@@ -52,11 +53,12 @@ export function openLog(path: string, world: LogWorld, options: OpenLogOptions):
   const segments = openSegments(path, world, files, names, config);
   const isEmpty = segments.isEmpty;
   if (isEmpty) beginAt(Math.max(0, options.logStartOffset), segments, files, config);
-  const leaderEpochs = new LeaderEpochs(world.fileSystem, `${path}/${leaderEpochFile}`, isNew);
+  const { leaderEpochs, areEpochsLost } = openLeaderEpochs(path, world, isNew);
   const producerStates = new ProducerStates();
   const hasSnapshots = files.snapshots.length > 0;
   const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates, hasSnapshots };
   const firstUntrusted = isEmpty ? segments.count : firstUntrustedSegment(loading, new Set(names));
+  if (areEpochsLost) findEpochs(loading, firstUntrusted);
   const recovery = firstUntrusted < segments.count ? recover(loading, firstUntrusted) : nothingRecovered;
   const logEndOffset = segments.active.readNextOffset() ?? segments.active.baseOffset;
   const logStartOffset = Math.max(options.logStartOffset, segments.first.baseOffset);
@@ -80,6 +82,28 @@ interface Loading {
   readonly producerStates: ProducerStates;
   /** There were any when the log was found. */
   readonly hasSnapshots: boolean;
+}
+
+/** Where the file is damaged, the batches tell what it should say. Kafka takes the whole directory offline instead. */
+function openLeaderEpochs(path: string, { fileSystem, logger }: LogWorld, isNew: boolean) {
+  const file = `${path}/${leaderEpochFile}`;
+  try {
+    return { leaderEpochs: new LeaderEpochs(fileSystem, file, isNew), areEpochsLost: false };
+  } catch (error) {
+    if (!(error instanceof DamagedCheckpointError)) throw error;
+    logger.warn('The leader epochs of a log are damaged; they are made anew from its batches', { path, error });
+    return { leaderEpochs: new LeaderEpochs(fileSystem, file, true), areEpochsLost: true };
+  }
+}
+
+/** Those of the segments before the one that is scanned in any case. */
+function findEpochs({ segments, leaderEpochs }: Loading, endIndex: number): void {
+  for (const segment of segments.all().slice(0, endIndex)) {
+    for (const { batch } of segment.records.headersFrom(0)) {
+      if (batch instanceof RecordBatch && batch.partitionLeaderEpoch >= 0)
+        leaderEpochs.assign(batch.partitionLeaderEpoch, batch.baseOffset);
+    }
+  }
 }
 
 function openSegments(path: string, world: LogWorld, files: LogFiles, names: readonly string[], config: LogConfig): LogSegments {
