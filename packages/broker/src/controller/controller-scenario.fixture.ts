@@ -8,22 +8,27 @@ import {
   configNode,
   deleteTopicNode,
   EmbeddedStore,
+  type PartitionName,
   partitionStateNode,
+  preferredReplicaElectionNode,
+  reassignPartitionsNode,
   topicNode,
 } from '@odradek/coordination';
 import {
+  errorByCode,
   errorCodes,
   LeaderAndIsrRequest,
   type Message,
   type MessageDefinition,
+  ProtocolError,
   StopReplicaRequest,
   UpdateMetadataRequest,
 } from '@odradek/protocol';
 import { createLogger, SystemTimer, systemClock } from '@odradek/runtime';
-import { SimulatedDisk } from '@odradek/testing';
+import { SimulatedDisk, SimulatedWorld } from '@odradek/testing';
 import { createPersistentPaths, registerBroker } from '../broker-registration.ts';
 import type { BrokerChannel } from './broker-channel.ts';
-import { Controller } from './controller.ts';
+import { Controller, type WantedMove } from './controller.ts';
 
 const logger = createLogger({ level: 'fatal' });
 
@@ -41,6 +46,9 @@ export class ControllerScenario {
   /** Partitions that a broker has lost, as `broker/topic-partition`. */
   readonly #failedLogs = new Set<string>();
   readonly #uncleanTopics = new Set<string>();
+  /** For the controller's own time, which stands still unless a script waits. */
+  readonly #world = new SimulatedWorld({ seed: 1 });
+  #isBalanced = false;
   #output: string[] = [];
   #tree = new Map<string, string>();
   #activity = 0;
@@ -150,6 +158,30 @@ export class ControllerScenario {
         );
         return;
       }
+      case 'bounce':
+        // Both before the controller gets to look.
+        for (const id of [first, ...rest]) await this.#store.expireSession(this.#broker(Number(id)).session.sessionId);
+        for (const id of [first, ...rest]) await this.#startBroker(Number(id), null);
+        return;
+      case 'balanced':
+        this.#isBalanced = true;
+        return;
+      case 'wait':
+        return this.#world.advance(Number(first));
+      case 'reassign':
+      case 'cancel':
+        return this.#reassign([{ ...partitionOf(first), target: verb === 'cancel' ? undefined : idsIn(rest[0]) }]);
+      case 'sync':
+        return this.#sync(partitionOf(first), idsIn(rest[0]), new Map(rest.slice(1).map((word) => splitAt(word, '='))));
+      case 'request-move': {
+        const moves = [first, ...rest].map((word) => splitAt(word, '='));
+        const wanted = moves.map(([name, ids]) => ({ ...partitionOf(name), replicas: idsIn(ids) }));
+        return void (await this.#admin.create(reassignPartitionsNode.path, reassignPartitionsNode.encode(wanted)));
+      }
+      case 'request-election': {
+        const wanted = preferredReplicaElectionNode.encode([first, ...rest].map(partitionOf));
+        return void (await this.#admin.create(preferredReplicaElectionNode.path, wanted));
+      }
       case 'lose':
         for (const partition of rest) this.#failedLogs.add(`${first}/${partition}`);
         return void (await this.#admin.create(
@@ -164,6 +196,48 @@ export class ControllerScenario {
     }
   }
 
+  async #reassign(moves: readonly WantedMove[]): Promise<void> {
+    for (const { topic, partition, error } of await this.#active().alterReassignments(moves, {
+      mayChangeReplicationFactor: true,
+    })) {
+      this.#say(`${topic}-${partition}: ${error === undefined ? 'begun' : `${error.codeName}: ${error.message}`}`);
+    }
+  }
+
+  /** The leader asks for these in-sync replicas. `by`, `leader-epoch`, `partition-epoch`, `broker-epoch` and `recovering` say otherwise than it would. */
+  async #sync({ topic, partition }: PartitionName, isr: readonly number[], said: ReadonlyMap<string, string>): Promise<void> {
+    const { data, stat } = await this.#admin.get(partitionStateNode.path(topic, partition));
+    const { leader, leaderEpoch } = partitionStateNode.decode(topic, data);
+    const number = (name: string, otherwise: number): number => Number(said.get(name) ?? otherwise);
+    const brokerId = number('by', leader);
+    const registered = await this.#admin.exists(brokerIdNode.path(brokerId));
+    const wanted = {
+      topic: { name: topic },
+      partition,
+      leader: brokerId,
+      leaderEpoch: number('leader-epoch', leaderEpoch),
+      isr,
+      brokerEpochs: new Map(isr.map((replica) => [replica, number('replica-epoch', -1)])),
+      isLeaderRecovering: said.has('recovering'),
+      partitionEpoch: number('partition-epoch', stat.version),
+    };
+    const asking = { brokerId, brokerEpoch: number('broker-epoch', registered?.czxid ?? -1) };
+    try {
+      const [outcome] = await this.#active().alterPartitions(asking, [wanted], { ineligibleCode: errorCodes.INELIGIBLE_REPLICA });
+      const name = outcome?.leadership === undefined ? errorByCode(outcome?.errorCode ?? -1).name : 'done';
+      this.#say(`${topic}-${partition} in sync ${list(isr)}: ${name}`);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#say(`${topic}-${partition} in sync ${list(isr)}: ${error.codeName}`);
+    }
+  }
+
+  #broker(id: number): ScenarioBroker {
+    const broker = this.#brokers.get(id);
+    if (broker === undefined) throw new Error(`there is no broker ${id}`);
+    return broker;
+  }
+
   async #startBroker(id: number, rack: string | null): Promise<void> {
     const session = await this.#store.openSession();
     this.#brokers.set(id, { session });
@@ -176,28 +250,26 @@ export class ControllerScenario {
   }
 
   async #startController(id: number): Promise<void> {
-    const broker = this.#brokers.get(id);
-    if (broker === undefined) throw new Error(`there is no broker ${id}`);
+    const broker = this.#broker(id);
     broker.controller = new Controller({
       brokerId: id,
       coordination: broker.session,
       channel: this.#channel(),
       clock: systemClock,
-      timer: this.#timer,
+      timer: this.#world.timer,
       logger,
       isUncleanElectionEnabled: (topic) => this.#uncleanTopics.has(topic),
       isTopicDeletionEnabled: () => true,
       loadTopicConfigs: async () => undefined,
-      leaderBalance: () => ({ isEnabled: false, checkIntervalMs: 300_000, maxImbalancePercent: 10 }),
+      leaderBalance: () => ({ isEnabled: this.#isBalanced, checkIntervalMs: 300_000, maxImbalancePercent: 10 }),
     });
     await broker.controller.start();
   }
 
   async #die(id: number): Promise<void> {
-    const broker = this.#brokers.get(id);
-    if (broker === undefined) throw new Error(`there is no broker ${id}`);
+    const { session } = this.#broker(id);
     this.#brokers.delete(id);
-    await this.#store.expireSession(broker.session.sessionId);
+    await this.#store.expireSession(session.sessionId);
   }
 
   #active(): Controller {
@@ -293,6 +365,18 @@ export class ControllerScenario {
 function partitionOf(text: string): { topic: string; partition: number } {
   const [topic = '', partition = ''] = text.split(/-(?=\d+$)/);
   return { topic, partition: Number(partition) };
+}
+
+function idsIn(text = ''): number[] {
+  return text
+    .split(',')
+    .filter((id) => id !== '')
+    .map(Number);
+}
+
+function splitAt(text: string, separator: string): [string, string] {
+  const [first = '', second = ''] = text.split(separator);
+  return [first, second];
 }
 
 /** `0=1,2 1=2,1` */

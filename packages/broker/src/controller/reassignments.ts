@@ -144,6 +144,7 @@ export class Reassignments {
     // A topic that was to be deleted waited for the last of its moves.
     if (![...partition.topic.partitions.values()].some(isBeingReassigned)) deletion.makeEligible([partition.topic.name]);
     await deletion.resume();
+    requests.send();
   }
 
   async #moveLeader(partition: PartitionContext): Promise<void> {
