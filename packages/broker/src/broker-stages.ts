@@ -3,15 +3,8 @@
 
 import { hostname } from 'node:os';
 import { BrokerPool } from '@odradek/client/connection';
-import {
-  type Coordination,
-  type CoordinationStore,
-  EmbeddedStore,
-  isCoordinationError,
-  journalFileName,
-  ZooKeeperStore,
-} from '@odradek/coordination';
-import { type FileSystem, type Logger, NodeFileSystem, TlsConnector, type World } from '@odradek/runtime';
+import type { Coordination, CoordinationStore } from '@odradek/coordination';
+import { type Logger, NodeFileSystem, type World } from '@odradek/runtime';
 import { type FoundPartition, type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
 import { configRules } from './admin/config-rules.ts';
@@ -29,13 +22,13 @@ import { cleanerSettings, followCleanerSettings } from './cleaner-settings.ts';
 import { ClusterMembership } from './cluster-membership.ts';
 import type { ListenerAddress } from './config/listeners.ts';
 import { topicDefaults } from './config/topic-defaults.ts';
-import { zookeeperTls } from './config/zookeeper-tls.ts';
 import { handOver } from './controlled-shutdown.ts';
 import { ClusterChannel } from './controller/cluster-channel.ts';
 import { Controller } from './controller/controller.ts';
 import { ControllerClient } from './controller/controller-client.ts';
 import { LocalChannel } from './controller/local-channel.ts';
 import { ProducerIds, requestProducerIds } from './controller/producer-ids.ts';
+import { directoryOfJournal, openCoordinationStore, ownerOf, reachingZooKeeper } from './coordination-store.ts';
 import { adoptLeaderships, adoptTopics, isUntouched, putStraysAside } from './found-logs.ts';
 import { type Groups, startGroups } from './groups/start-groups.ts';
 import { createHandlers } from './handlers/handlers.ts';
@@ -133,7 +126,7 @@ export async function joinCluster(assembly: Assembly, { logManager }: Disk): Pro
   const coordinationDirectory = isShared ? undefined : directoryOfJournal(logManager, world.fileSystem).path;
   const sessionTimeoutMs = config.get('zookeeper.session.timeout.ms');
   const membership = await reachingZooKeeper(config, async () => {
-    const store = givenStore ?? (await openStore(assembly, coordinationDirectory));
+    const store = givenStore ?? (await openCoordinationStore(assembly, coordinationDirectory));
     return ClusterMembership.open({ store, sessionTimeoutMs, clock, timer, logger });
   });
   stoppers.push(() => membership.close());
@@ -150,52 +143,6 @@ export async function joinCluster(assembly: Assembly, { logManager }: Disk): Pro
     await adoptTopics(adopted, { coordination, brokerId, random, logger: assembly.logger, internalConfigs });
   }
   return { membership, coordination, coordinationDirectory, isShared, clusterId, brokerId, adopted };
-}
-
-/** The ensemble of zookeeper.connect, or the broker's own tree in the directory. */
-async function openStore(assembly: Assembly, directory: string | undefined): Promise<CoordinationStore> {
-  const { config, world, loggers, failed, stoppers } = assembly;
-  const { network, clock, timer, random, fileSystem } = world;
-  const logger = world.logger.child('coordination');
-  if (directory !== undefined) {
-    const onFailure = (error: unknown): void => {
-      loggers.root.fatal('The broker stops: the journal of its coordination tree has failed', { directory, error });
-      failed.resolve(new Error(`The coordination journal in ${directory} has failed`, { cause: error }));
-    };
-    const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory, onFailure });
-    stoppers.push(() => store.close());
-    return store;
-  }
-  const get = config.get.bind(config);
-  return ZooKeeperStore.connect({
-    network: config.get('zookeeper.ssl.client.enable') ? new TlsConnector(zookeeperTls(get, fileSystem)) : network,
-    timer,
-    clock,
-    random,
-    logger,
-    connect: config.get('zookeeper.connect') ?? '',
-    sessionTimeoutMs: config.get('zookeeper.session.timeout.ms'),
-    connectionTimeoutMs: connectionTimeoutMs(config),
-    maxInFlightRequests: config.get('zookeeper.max.in.flight.requests'),
-    setAcl: config.get('zookeeper.set.acl'),
-  });
-}
-
-function connectionTimeoutMs(config: BrokerConfig): number {
-  return config.get('zookeeper.connection.timeout.ms') ?? config.get('zookeeper.session.timeout.ms');
-}
-
-/** Says in one line what is in the way when the ensemble does not answer. */
-async function reachingZooKeeper<T>(config: BrokerConfig, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    if (!isCoordinationError(error, 'ConnectionLoss') || config.get('zookeeper.connect') === null) throw error;
-    throw new Error(
-      `No ZooKeeper server of zookeeper.connect, ${config.get('zookeeper.connect')}, could be reached within ${connectionTimeoutMs(config)} ms (zookeeper.connection.timeout.ms)`,
-      { cause: error },
-    );
-  }
 }
 
 // ---- 3. Configs, logs and what is known of the cluster ----
@@ -508,32 +455,6 @@ function maintenanceIntervals(config: BrokerConfig): NonNullable<Parameters<type
     firstRetentionCheckMs: config.get('log.initial.task.delay.ms'),
     producerExpiryCheckMs: config.get('producer.id.expiration.check.interval.ms'),
   };
-}
-
-/**
- * Where the coordination tree is kept: where it was kept before, else in the first directory. Throws when it may lie in a directory
- * that cannot be used now: to begin with an empty tree would be to forget every topic.
- */
-function directoryOfJournal(logManager: LogManager, fileSystem: FileSystem): LogDirectory {
-  const online = logManager.directories.filter(({ isOnline }) => isOnline);
-  const holder = online.find(({ path }) => fileSystem.statSync(`${path}/${journalFileName}`) !== undefined);
-  if (holder !== undefined) return holder;
-  const [first] = online;
-  if (first === undefined) throw new Error('No log directory can be used');
-  const offline = logManager.directories.find(({ isOnline }) => !isOnline);
-  if (offline !== undefined && ownerOf(logManager) !== undefined) {
-    throw new Error(`The log directory ${offline.path} cannot be used, and the coordination journal may be there`);
-  }
-  return first;
-}
-
-/** Whom the first directory that says so belongs to. */
-function ownerOf(logManager: LogManager): ReturnType<LogDirectory['readOwner']> {
-  for (const directory of logManager.directories) {
-    const owner = directory.isOnline ? directory.readOwner() : undefined;
-    if (owner !== undefined) return owner;
-  }
-  return undefined;
 }
 
 /** What clients and brokers are told: this machine's name for every interface, and the port that was bound for port 0. */
