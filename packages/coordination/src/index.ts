@@ -21,6 +21,7 @@ export { EmbeddedStore, type EmbeddedStoreParts, journalFileName } from './embed
 export { CorruptJournalError } from './embedded/write-ahead-file.ts';
 export { InvalidNodeError } from './node-json.ts';
 export { parseConnectString } from './zookeeper/connect-string.ts';
+export type { SaslCredentials } from './zookeeper/digest-md5.ts';
 export type { ZooKeeperAuth } from './zookeeper/ensemble-link.ts';
 // For servers in tests that speak ZooKeeper's protocol.
 export { JuteReader, JuteWriter } from './zookeeper/jute.ts';

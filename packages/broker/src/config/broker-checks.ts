@@ -4,6 +4,7 @@
 import { parseConnectString } from '@odradek/coordination';
 import { ConfigError } from '@odradek/runtime';
 import type { BrokerSettingName, BrokerSettingValue } from './broker-settings.ts';
+import { zookeeperIdentityProblems } from './zookeeper-identity.ts';
 import { zookeeperTlsProblems } from './zookeeper-tls.ts';
 
 type Get = <K extends BrokerSettingName>(name: K) => BrokerSettingValue<K>;
@@ -46,6 +47,7 @@ function unsupportedProblems(get: Get): Problem[] {
   return [
     zookeeperProblem(get('zookeeper.connect')),
     ...zookeeperTlsProblems(get),
+    ...zookeeperIdentityProblems(get),
     get('zookeeper.metadata.migration.enable')
       ? 'zookeeper.metadata.migration.enable is true, but there is no KRaft in Odradek to move to'
       : undefined,

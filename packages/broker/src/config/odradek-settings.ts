@@ -1,6 +1,6 @@
 // Odradek's own settings, which Kafka does not have.
 
-import { atLeast, int, oneOf, string } from '@odradek/runtime';
+import { atLeast, int, oneOf, password, string } from '@odradek/runtime';
 
 export const odradekSettings = {
   'odradek.log.format': string('text', {
@@ -18,5 +18,8 @@ export const odradekSettings = {
   'odradek.max.open.files': int(4096, {
     valid: atLeast(64),
     doc: 'How many files of logs the broker keeps open at a time. The ones unused for longest are closed and opened again when needed.',
+  }),
+  'odradek.zookeeper.sasl.jaas.config': password(null, {
+    doc: 'The name and password for ZooKeeper, as Kafka has them in section Client of its JAAS file: DigestLoginModule required username="…" password="…"; with the semicolon.',
   }),
 };

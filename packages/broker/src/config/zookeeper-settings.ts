@@ -39,14 +39,20 @@ export const zookeeperSettings = {
   'zookeeper.ssl.cipher.suites': list(null, { importance: 'LOW', doc: 'The cipher suites offered.' }),
   'zookeeper.ssl.keystore.location': string(null, { doc: "The file with the broker's key and certificate." }),
   'zookeeper.ssl.keystore.password': password(null, { doc: 'The password of that file.' }),
-  'zookeeper.ssl.keystore.type': string(null, { doc: 'The format of that file: JKS, PKCS12 or PEM; unset goes by its ending.' }),
+  'zookeeper.ssl.keystore.type': string(null, { doc: 'The format of that file, PKCS12 or PEM; unset goes by its ending.' }),
   'zookeeper.ssl.truststore.location': string(null, { doc: 'The file with the certificates that are trusted.' }),
   'zookeeper.ssl.truststore.password': password(null, { doc: 'The password of that file.' }),
-  'zookeeper.ssl.truststore.type': string(null, { doc: 'The format of that file: JKS, PKCS12 or PEM; unset goes by its ending.' }),
+  'zookeeper.ssl.truststore.type': string(null, { doc: 'The format of that file, which must be PEM; unset goes by its ending.' }),
   'zookeeper.ssl.endpoint.identification.algorithm': string('HTTPS', {
     importance: 'LOW',
     doc: 'Whether the certificate must belong to the host: HTTPS, or empty for no check.',
   }),
-  'zookeeper.ssl.crl.enable': boolean(false, { importance: 'LOW', doc: 'Whether lists of revoked certificates are used.' }),
-  'zookeeper.ssl.ocsp.enable': boolean(false, { importance: 'LOW', doc: 'Whether revoked certificates are asked for online.' }),
+  'zookeeper.ssl.crl.enable': boolean(false, {
+    importance: 'LOW',
+    doc: 'Whether lists of revoked certificates are used. Odradek uses none and refuses to start when this is true.',
+  }),
+  'zookeeper.ssl.ocsp.enable': boolean(false, {
+    importance: 'LOW',
+    doc: 'Whether revoked certificates are asked for online. Odradek asks nobody and refuses to start when this is true.',
+  }),
 };

@@ -14,6 +14,7 @@ import {
   connectFrame,
   type Notification,
   pingFrame,
+  type Request,
   readAnswerHeader,
   readConnectAnswer,
   readNotification,
@@ -152,6 +153,17 @@ export class ZooKeeperConnection implements StreamReceiver {
         this.#auths.push({ resolve, reject });
         this.#write(authFrame(scheme, auth));
       }
+    });
+  }
+
+  /** A request of the connection itself, before there are any others. */
+  ask<T>({ frame, decode }: Request<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const answer = (error: number, body: JuteReader): void => {
+        if (error === 0) resolve(decode(body));
+        else reject(answeredError(error, '/'));
+      };
+      this.send({ path: '/', frame, answer, fail: reject });
     });
   }
 

@@ -16,11 +16,13 @@ import { CoordinationError, isCoordinationError, type SessionState } from '../co
 import { CallQueue } from './call-queue.ts';
 import { formatAddress, type ServerAddress, ServerRing } from './connect-string.ts';
 import { type Call, ZooKeeperConnection } from './connection.ts';
+import { answerDigestChallenge, type SaslCredentials } from './digest-md5.ts';
 import { InvalidAnswerError } from './jute.ts';
 import {
   closeRequest,
   type Notification,
   type StandingWatches,
+  saslRequest,
   sessionExpiredError,
   sessionMovedError,
   setWatchesRequest,
@@ -47,6 +49,8 @@ export interface EnsembleLinkParts {
   readonly maxInFlightRequests: number;
   readonly maxAnswerBytes: number;
   readonly auth: readonly ZooKeeperAuth[];
+  /** Who we are for SASL, which here is DIGEST-MD5. */
+  readonly sasl: SaslCredentials | undefined;
 }
 
 export interface LinkListener {
@@ -216,13 +220,19 @@ export class EnsembleLink {
   }
 
   async #authenticate(connection: ZooKeeperConnection, timeoutMs: number): Promise<void> {
-    if (this.#parts.auth.length === 0) return;
-    const timeout = this.#parts.timer.schedule(timeoutMs, () => {
+    const { auth: auths, sasl, timer, random } = this.#parts;
+    if (auths.length === 0 && sasl === undefined) return;
+    const timeout = timer.schedule(timeoutMs, () => {
       connection.destroy(new Error(`${connection.server} has not answered an authentication within ${Math.round(timeoutMs)} ms`));
     });
     try {
-      for (const { scheme, auth } of this.#parts.auth) {
+      for (const { scheme, auth } of auths) {
         await connection.authenticate(scheme, typeof auth === 'string' ? Buffer.from(auth, 'utf8') : auth);
+      }
+      if (sasl !== undefined) {
+        const challenge = await connection.ask(saslRequest(Buffer.alloc(0)));
+        const { response, verify } = answerDigestChallenge(challenge, sasl, random.bytes(24).toString('base64'));
+        verify(await connection.ask(saslRequest(response)));
       }
     } finally {
       timeout.cancel();

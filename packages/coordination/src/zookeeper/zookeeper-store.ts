@@ -3,6 +3,7 @@
 import type { Clock, Logger, Network, Random, Timer } from '@odradek/runtime';
 import { type Coordination, type CoordinationStore, isCoordinationError } from '../coordination.ts';
 import { parseConnectString } from './connect-string.ts';
+import type { SaslCredentials } from './digest-md5.ts';
 import type { ZooKeeperAuth } from './ensemble-link.ts';
 import { ZooKeeperSession, type ZooKeeperSessionParts } from './session.ts';
 
@@ -25,6 +26,8 @@ export interface ZooKeeperStoreParts {
   readonly setAcl?: boolean;
   /** What each connection proves about itself. */
   readonly auth?: readonly ZooKeeperAuth[];
+  /** Who we are for SASL (DIGEST-MD5). Some servers tell a wrong password, others just close the connection. */
+  readonly sasl?: SaslCredentials;
   /** The largest request that the servers take (their jute.maxbuffer); default theirs, 1,048,575. */
   readonly maxRequestBytes?: number;
   /** The largest answer that is taken; default 4 MiB, as Kafka's client has it. */
@@ -58,6 +61,7 @@ export class ZooKeeperStore implements CoordinationStore {
       maxInFlightRequests: parts.maxInFlightRequests ?? 10,
       secure: parts.setAcl ?? false,
       auth: parts.auth ?? [],
+      sasl: parts.sasl,
       maxRequestBytes: parts.maxRequestBytes ?? 0xfffff,
       maxAnswerBytes: parts.maxAnswerBytes ?? 4 * 1024 * 1024,
     };
