@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FollowerState } from './follower-state.ts';
-import { hasEnoughInSync, highWatermarkOf, laggards, mayJoin } from './in-sync-replicas.ts';
+import {
+  hasEnoughInSync,
+  highWatermarkOf,
+  laggards,
+  largestSet,
+  mayJoin,
+  withoutReplicas,
+  withReplica,
+} from './in-sync-replicas.ts';
 
 const lagLimit = { nowMs: 100_000, maxLagMs: 30_000 };
 const at = (brokerId: number, logEndOffset: number, lastCaughtUpMs = 0) => ({ brokerId, logEndOffset, lastCaughtUpMs });
@@ -23,6 +31,22 @@ for (const { name, leaderEnd, isr, followers, expected } of [
     assert.equal(highWatermarkOf(leaderEnd, new Set(isr), followers, lagLimit), expected);
   });
 }
+
+test('the high watermark does not wait for a follower that cannot join', () => {
+  const followers = [at(2, 5, 90_000), at(3, 7, 90_000)];
+  assert.equal(
+    highWatermarkOf(10, new Set([1]), followers, lagLimit, (brokerId) => brokerId !== 2),
+    7,
+  );
+});
+
+test('whoever may be taken for in sync counts: a newcomer at once, one that leaves until it has left', () => {
+  const isr = new Set([1, 2]);
+  assert.deepEqual([...largestSet({ kind: 'agreed', isr })], [1, 2]);
+  assert.deepEqual([...largestSet(withReplica(isr, 3))], [1, 2, 3]);
+  assert.deepEqual([...largestSet(withoutReplicas(isr, [2]))], [1, 2]);
+  assert.deepEqual([...withoutReplicas(isr, [2]).proposed], [1]);
+});
 
 for (const { name, end, highWatermark, epochStart, expected } of [
   { name: 'behind the high watermark', end: 4, highWatermark: 5, epochStart: 0, expected: false },

@@ -27,6 +27,7 @@ let metadataCache: MetadataCache;
 let proposals: (InSyncProposal & { readonly answer: (answer: InSyncAnswer) => void })[];
 /** What the fetchers were told. */
 let orders: string[];
+let maxLagMs: number;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'odradek-test-'));
@@ -34,6 +35,7 @@ beforeEach(async () => {
   config = defaultLogConfig;
   proposals = [];
   orders = [];
+  maxLagMs = 30_000;
   metadataCache = new MetadataCache('cluster');
   metadataCache.update(brokersAlive(1, 2, 3));
   logManager = LogManager.open({ world, directories: [directory], topicLogConfig: () => config });
@@ -48,7 +50,7 @@ beforeEach(async () => {
     metadataCache,
     loadTopicConfigs: async () => undefined,
     topicLogConfig: () => config,
-    maxReplicaLagMs: () => 30_000,
+    maxReplicaLagMs: () => maxLagMs,
     brokerEpoch: () => 7,
     proposeInSync: (proposal) => {
       const answer = Promise.withResolvers<InSyncAnswer>();
@@ -147,6 +149,14 @@ async function append(partition: Partition, requiredAcks = -1): Promise<AwaitedA
 
 function fetched(partition: Partition, brokerId: number, fetchOffset: number, logStartOffset = 0, brokerEpoch = -1): void {
   partition.recordFollowerFetch({ brokerId, brokerEpoch, fetchOffset, logStartOffset });
+}
+
+/** Answers the oldest proposal. */
+async function settle(answer: Partial<InSyncAnswer>): Promise<void> {
+  const [proposal] = proposals;
+  assert.ok(proposal !== undefined);
+  proposal.answer({ errorCode: errorCodes.NONE, leaderEpoch: proposal.leaderEpoch, isr: [], partitionEpoch: -1, ...answer });
+  await Promise.resolve();
 }
 
 function brokersAlive(...ids: number[]): MetadataUpdate {
@@ -252,6 +262,123 @@ test('until the high watermark reaches a new reign, the end of the log is not kn
   assert.throws(() => partition.checkEpoch(2), refusesWith('UNKNOWN_LEADER_EPOCH'));
   fetched(partition, 2, 2, 0);
   assert.equal(partition.isEndKnown, true);
+});
+
+test('a follower that has caught up is asked for once, and counts until the controller has answered', async () => {
+  const partition = await lead({ isr: [1], replicas: [1, 2, 3] });
+  await append(partition);
+  fetched(partition, 2, 1, 0, 40);
+  assert.equal(proposals.length, 0, 'it lacks what is committed');
+  fetched(partition, 2, 2, 0, 41);
+  fetched(partition, 2, 2, 0, 41);
+  assert.deepEqual(
+    proposals.map(({ answer: _, ...proposal }) => proposal),
+    [
+      {
+        topic: 't',
+        topicId,
+        partition: 0,
+        leaderEpoch: 0,
+        partitionEpoch: 0,
+        isr: [
+          { brokerId: 1, brokerEpoch: 7 },
+          { brokerId: 2, brokerEpoch: 41 },
+        ],
+      },
+    ],
+  );
+  maxLagMs = -1;
+  await append(partition);
+  assert.equal(partition.log.highWatermark, 2, 'the controller may have taken it in already');
+  assert.deepEqual([...partition.inSyncReplicas], [1]);
+  await settle({ isr: [1, 2], partitionEpoch: 1 });
+  assert.deepEqual([...partition.inSyncReplicas], [1, 2]);
+  assert.equal(partition.log.highWatermark, 2);
+  fetched(partition, 2, 4, 0, 41);
+  assert.equal(partition.log.highWatermark, 4);
+  assert.deepEqual(replicaManager.inSyncChanges, { grown: 1, shrunk: 0 });
+});
+
+test('a follower that lags counts until the controller has agreed that it does not', async () => {
+  const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
+  await append(partition);
+  partition.maybeShrinkInSyncReplicas();
+  assert.equal(proposals.length, 0);
+  maxLagMs = -1;
+  partition.maybeShrinkInSyncReplicas();
+  partition.maybeShrinkInSyncReplicas();
+  assert.deepEqual(
+    proposals.map(({ isr }) => isr.map(({ brokerId }) => brokerId)),
+    [[1]],
+  );
+  partition.advanceHighWatermark();
+  assert.equal(partition.log.highWatermark, 0);
+  await settle({ isr: [1], partitionEpoch: 1 });
+  assert.equal(partition.log.highWatermark, 2);
+  assert.deepEqual(replicaManager.inSyncChanges, { grown: 0, shrunk: 1 });
+});
+
+for (const { error, then } of [
+  { error: 'OPERATION_NOT_ATTEMPTED', then: 'withdrawn' },
+  { error: 'INELIGIBLE_REPLICA', then: 'withdrawn' },
+  { error: 'INVALID_REQUEST', then: 'withdrawn' },
+  { error: 'FENCED_LEADER_EPOCH', then: 'left open' },
+  { error: 'INVALID_UPDATE_VERSION', then: 'left open' },
+  { error: 'UNKNOWN_TOPIC_ID', then: 'left open' },
+  { error: 'UNKNOWN_TOPIC_OR_PARTITION', then: 'left open' },
+  { error: 'NEW_LEADER_ELECTED', then: 'left open' },
+  { error: 'UNKNOWN_SERVER_ERROR', then: 'repeated' },
+  { error: 'REQUEST_TIMED_OUT', then: 'repeated' },
+] as { error: keyof typeof errorCodes; then: string }[]) {
+  test(`a change of in-sync replicas that is refused with ${error} is ${then}`, async () => {
+    const partition = await lead({ isr: [1], replicas: [1, 2] });
+    fetched(partition, 2, 0);
+    maxLagMs = -1;
+    await settle({ errorCode: errorCodes[error] });
+    await append(partition);
+    assert.equal(proposals.length, then === 'repeated' ? 2 : 1);
+    assert.equal(partition.log.highWatermark, then === 'withdrawn' ? 2 : 0);
+    // Whatever became of it: what the controller says next holds.
+    await lead({ isr: [1], replicas: [1, 2], partitionEpoch: 5 });
+    assert.equal(partition.log.highWatermark, 2);
+    assert.equal(partition.partitionEpoch, 5);
+  });
+}
+
+test('an order that is older than what the controller has answered changes nothing', async () => {
+  const partition = await lead({ isr: [1], replicas: [1, 2] });
+  fetched(partition, 2, 0);
+  await settle({ isr: [1, 2], partitionEpoch: 3 });
+  await lead({ isr: [1], replicas: [1, 2], partitionEpoch: 2 });
+  assert.deepEqual([...partition.inSyncReplicas], [1, 2]);
+});
+
+test('an answer that comes when the reign is over is not heard', async () => {
+  const partition = await lead({ isr: [1], replicas: [1, 2] });
+  fetched(partition, 2, 0);
+  await lead({ leaderEpoch: 1, isr: [1], replicas: [1, 2] });
+  await settle({ isr: [1, 2], partitionEpoch: 9 });
+  assert.deepEqual([...partition.inSyncReplicas], [1]);
+  assert.equal(partition.partitionEpoch, 1);
+});
+
+test('a broker that is not alive is not asked for, nor one in an earlier life than it has fetched in', async () => {
+  const partition = await lead({ isr: [1], replicas: [1, 2] });
+  metadataCache.update(brokersAlive(1, 3));
+  fetched(partition, 2, 0, 0, 8);
+  assert.equal(proposals.length, 0);
+  metadataCache.update(brokersAlive(1, 2, 3));
+  assert.throws(() => fetched(partition, 2, 0, 0, 7), refusesWith('NOT_LEADER_OR_FOLLOWER'));
+  fetched(partition, 2, 0, 0, 9);
+  assert.deepEqual(proposals[0]?.isr.at(-1), { brokerId: 2, brokerEpoch: 9 });
+});
+
+test('fetchers are told whom to follow, and what this broker leads or has no more', async () => {
+  await lead({ leader: 2, isr: [1, 2], replicas: [1, 2] });
+  await lead({ leader: 3, leaderEpoch: 1, isr: [1, 3], replicas: [1, 3] });
+  await lead({ leaderEpoch: 2, isr: [1, 3], replicas: [1, 3] });
+  stop(2, true);
+  assert.deepEqual(orders, ['follow 2 in 0', 'follow 3 in 0', 'leave 0', 'leave 0']);
 });
 
 test('the low watermark is that of the replica that lags most', async () => {

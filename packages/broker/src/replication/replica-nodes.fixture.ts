@@ -42,6 +42,8 @@ export interface ReplicaNodesOptions {
   readonly properties?: Readonly<Record<string, string>>;
   /** The highest version of Fetch that all brokers serve. */
   readonly maxFetchVersion?: number;
+  /** How long the controller takes at most until it has written a change, and as long again until the leader hears of it. */
+  readonly alterDelayMs?: number;
 }
 
 /** One life of a broker. */
@@ -81,7 +83,11 @@ class ReplicaNode {
       // Each broker takes itself for the controller's machine: the way there is as long as the network wants.
       askOwnController: (request) =>
         new Promise((resolve) => {
-          timer.schedule(nodes.world.random.nextInt(20), () => resolve(nodes.controller.alterPartition(request)));
+          const delayMs = (): number => nodes.world.random.nextInt(nodes.alterDelayMs);
+          timer.schedule(delayMs(), () => {
+            const answer = nodes.controller.alterPartition(request);
+            timer.schedule(delayMs(), () => resolve(answer));
+          });
         }),
     });
     const handlers = this.#handlers(nodes.maxFetchVersion);
@@ -276,6 +282,7 @@ export class ReplicaNodes {
   readonly ids: readonly number[];
   readonly logConfig: LogConfig;
   readonly maxFetchVersion: number | undefined;
+  readonly alterDelayMs: number;
   readonly running = new Map<number, ReplicaNode>();
   readonly controller: FakeController;
   /** Values that were acknowledged with acks=all, and where. */
@@ -291,6 +298,7 @@ export class ReplicaNodes {
     // The records of these tests are from 1970.
     this.logConfig = { ...defaultLogConfig, minInSyncReplicas: 2, retentionMs: -1, ...options.logConfig };
     this.maxFetchVersion = options.maxFetchVersion;
+    this.alterDelayMs = options.alterDelayMs ?? 10;
     this.#properties = options.properties ?? {};
     this.controller = new FakeController(this, this.ids);
   }

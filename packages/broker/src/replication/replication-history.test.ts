@@ -22,10 +22,13 @@ const seeds =
 
 for (const seed of seeds) {
   test(`a history of replicas loses nothing that was acknowledged (seed ${seed})`, async () => {
-    const world = new SimulatedWorld({ seed, network: { maxDelayMs: 10, cutProbability: 0.002 } });
+    const world = new SimulatedWorld({ seed, network: { maxDelayMs: seed % 5 === 0 ? 60 : 8, cutProbability: 0.002 } });
     const nodes = new ReplicaNodes(world, {
       ...(seed % 3 === 0 ? { maxFetchVersion: 11 } : {}),
-      logConfig: { segmentBytes: 2048 },
+      logConfig: { segmentBytes: 2048, minInSyncReplicas: 1 + (seed % 2) },
+      // So that followers leave and join many times in each history, and are about to while something else happens.
+      properties: { 'replica.lag.time.max.ms': '300', 'replica.fetch.wait.max.ms': '80', 'replica.socket.timeout.ms': '500' },
+      alterDelayMs: seed % 4 === 0 ? 20 : 200,
     });
     const watermarks = new Watermarks(nodes);
     try {
@@ -58,11 +61,12 @@ async function act(nodes: ReplicaNodes, random: SeededRandom, step: number): Pro
   const id = ids[random.nextInt(ids.length)] ?? 0;
   const other = ids.filter((each) => each !== id)[random.nextInt(ids.length - 1)] ?? 0;
   const dice = random.nextInt(100);
-  if (dice < 50) {
+  if (dice < 45) {
     // Also to a broker that has not heard yet that it leads no more.
     for (const each of nodes.running.keys()) nodes.produce(each, `${step}`, ...(random.nextInt(2) === 0 ? [] : [`${step}+`]));
-  } else if (dice < 58) crash(nodes, id, random);
-  else if (dice < 68) {
+  } else if (dice < 51) crash(nodes, id, random);
+  else if (dice < 55) crash(nodes, nodes.controller.leadership.leader, random);
+  else if (dice < 66) {
     const down = ids.find((each) => !nodes.running.has(each));
     if (down !== undefined) await nodes.start(down);
   } else if (dice < 74) network.partition([nameOf(id)], [nameOf(other)]);
@@ -72,7 +76,7 @@ async function act(nodes: ReplicaNodes, random: SeededRandom, step: number): Pro
     const { isr, leader } = nodes.controller.leadership;
     if (isr.includes(id) && nodes.running.has(id) && leader !== id) nodes.controller.elect(id);
   }
-  await world.advance(random.nextInt(dice % 10 === 0 ? 3_000 : 120));
+  await world.advance(random.nextInt(dice % 10 === 0 ? 900 : 60));
 }
 
 /** A machine loses what was not synced only while two others have everything; a program that ends loses nothing. */

@@ -41,7 +41,7 @@ describe('followers', () => {
     assert.deepEqual(nodes.controller.leadership.isr, [1, 2]);
     world.simulatedNetwork.partition([nameOf(2)], [nameOf(1)]);
     nodes.produce(1, 'b');
-    await world.runUntil(() => nodes.controller.leadership.isr.length === 1);
+    await world.runUntil(() => nodes.partition(1).inSyncReplicas.size === 1);
     nodes.produce(1, 'refused');
     assert.equal(nodes.acknowledged.size, 1);
     world.simulatedNetwork.heal();
