@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import {
   AlterPartitionReassignmentsRequest,
   AlterPartitionReassignmentsResponse,
@@ -92,6 +93,81 @@ async function ourTree(path = '/', found = new Map<string, string>()): Promise<M
 
 let stopHolding: () => void = () => undefined;
 const heldFetches: { forward(): void }[] = [];
+
+// ---- What the controller told the brokers ----
+
+interface ToldPartition {
+  readonly leader?: number;
+  readonly leaderEpoch: number;
+  readonly isr?: readonly number[];
+  readonly replicas?: readonly number[];
+  readonly addingReplicas?: readonly number[];
+  readonly removingReplicas?: readonly number[];
+  readonly deletePartition?: boolean;
+}
+
+interface ToldTopics {
+  readonly topicStates: readonly {
+    readonly topicName: string;
+    readonly partitionStates: readonly (ToldPartition & { readonly partitionIndex: number })[];
+  }[];
+}
+
+/** The last that a broker was told of a partition: to lead it, to follow in it, to stop. */
+function told(broker: number, api: string, { topicStates }: ToldTopics): [key: string, what: string][] {
+  return topicStates.flatMap(({ topicName, partitionStates }) =>
+    topicName === '__transaction_state'
+      ? []
+      : partitionStates.map(({ partitionIndex, leader, leaderEpoch, isr, replicas, ...rest }): [string, string] => {
+          const { addingReplicas, removingReplicas, deletePartition } = rest;
+          const what =
+            api === 'STOP_REPLICA'
+              ? `stops${deletePartition === true ? ' and deletes' : ''}`
+              : `leader ${leader} epoch ${leaderEpoch} isr ${[...(isr ?? [])].sort()} of ${replicas}, +${addingReplicas} -${removingReplicas}`;
+          return [`${topicName}-${partitionIndex} on ${broker}`, what];
+        }),
+  );
+}
+
+interface GoldenRequest {
+  readonly before: string;
+  readonly toBroker: number;
+  readonly clientId: string;
+  readonly api: string;
+  readonly request: ToldTopics;
+}
+
+/** What Kafka's controller told other brokers than its own before the moment. */
+function goldenTold(moment: string): Map<string, string> {
+  const lines = gunzipSync(readFileSync(join(directory ?? '', 'zookeeper/requests.jsonl.gz')))
+    .toString('utf8')
+    .trim()
+    .split('\n');
+  const requests = lines.map((line) => JSON.parse(line) as GoldenRequest);
+  return new Map(
+    requests
+      .filter(({ before, api, toBroker, clientId }) => {
+        const isOrder = api === 'LEADER_AND_ISR' || api === 'STOP_REPLICA';
+        return isOrder && before === moment.slice(3) && String(toBroker) !== clientId;
+      })
+      .flatMap(({ toBroker, api, request }) => told(toBroker, api, request)),
+  );
+}
+
+const ourTold = new Map<string, string>();
+
+function listen(): void {
+  for (const [apiKey, api] of [
+    [4, 'LEADER_AND_ISR'],
+    [5, 'STOP_REPLICA'],
+  ] as const) {
+    cluster.intercept(apiKey, ({ to, request, forward }) => {
+      // The definition of the API is what says that the request has these.
+      for (const [key, what] of told(to ?? -1, api, request as unknown as ToldTopics)) ourTold.set(key, what);
+      forward();
+    });
+  }
+}
 
 /** The tree comes to be Kafka's; if it does not, the difference is shown. */
 async function becomes(moment: string): Promise<void> {
@@ -194,6 +270,7 @@ before(async () => {
       'controlled.shutdown.max.retries': 1,
     }),
   });
+  listen();
 });
 after(() => cluster?.close());
 
@@ -239,7 +316,7 @@ const moments: readonly (readonly [moment: string, act: () => Promise<unknown>])
       await alterConfigs(0, 2, 't-move', goldenConfigs('/config/topics/t-move'));
       for (const id of [0, 1, 2]) await alterConfigs(id, 4, String(id), throttles('10000'));
       // What is fetched of it does not arrive: else the move would be over at once.
-      stopHolding = cluster.intercept(1, (_, fetch) => void heldFetches.push(fetch));
+      stopHolding = cluster.intercept(1, (fetch) => void heldFetches.push(fetch));
       await moveTopic();
     },
   ],
@@ -291,7 +368,18 @@ const moments: readonly (readonly [moment: string, act: () => Promise<unknown>])
 for (const [moment, act] of moments) {
   test(moment, { skip, timeout: 30_000 }, async () => {
     golden = goldenTree(moment);
+    ourTold.clear();
     await act();
     await becomes(moment);
+    const expected = goldenTold(moment);
+    try {
+      await until('the brokers are told', () => sorted(ourTold).join() === sorted(expected).join(), { timeoutMs: 3_000 });
+    } catch {
+      assert.deepEqual(sorted(ourTold), sorted(expected));
+    }
   });
+}
+
+function sorted(map: ReadonlyMap<string, string>): string[] {
+  return [...map].map(([key, what]) => `${key}: ${what}`).sort();
 }

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Broker, startBroker } from '@odradek/broker';
 import { type Coordination, EmbeddedStore } from '@odradek/coordination';
+import { MetadataRequest, MetadataResponse } from '@odradek/protocol';
 import { createLogger, createSystemWorld, SystemTimer, systemClock, type Timer } from '@odradek/runtime';
-import { InterceptingNetwork, type Interceptor } from './intercepting-network.ts';
+import { type InterceptedRequest, InterceptingNetwork, type Interceptor } from './intercepting-network.ts';
 import { RawClient, type RawClientOptions } from './raw-client.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
+import { until } from './until.ts';
 
 export interface InProcessClusterOptions {
   /** How many; their ids count from 0. */
@@ -17,6 +19,15 @@ export interface InProcessClusterOptions {
   /** For all brokers; a function where they differ. */
   readonly properties?: BrokerProperties | ((brokerId: number) => BrokerProperties);
 }
+
+/** A request from one broker to another. */
+export interface PeerRequest extends InterceptedRequest {
+  readonly from: number;
+  /** undefined: to nobody of the cluster. */
+  readonly to: number | undefined;
+}
+
+export type ClusterInterceptor = (request: PeerRequest) => void;
 
 type BrokerProperties = Readonly<Record<string, string | number | boolean>>;
 
@@ -47,7 +58,8 @@ export class InProcessCluster {
   readonly #timer: SystemTimer;
   readonly #directory: string;
   readonly #brokers = new Map<number, RunningBroker>();
-  readonly #interceptors = new Map<number, (from: number, ...parameters: Parameters<Interceptor>) => void>();
+  readonly #interceptors = new Map<number, ClusterInterceptor>();
+  readonly #idsByPort = new Map<number, number>();
   readonly #clients: RawClient[] = [];
 
   private constructor(options: InProcessClusterOptions, store: EmbeddedStore, coordination: Coordination, timer: SystemTimer) {
@@ -71,11 +83,22 @@ export class InProcessCluster {
     const cluster = new InProcessCluster(options, store, await store.openSession(), timer);
     try {
       for (let id = 0; id < options.brokers; id++) await cluster.startBroker(id);
+      for (const id of cluster.brokerIds) await cluster.#untilEveryoneIsKnown(id);
     } catch (error) {
       await cluster.close();
       throw error;
     }
     return cluster;
+  }
+
+  /** The controller has told the broker of all others. */
+  async #untilEveryoneIsKnown(id: number): Promise<void> {
+    const { host, port } = this.broker(id).address();
+    await using client = await RawClient.connect({ host, port });
+    await until(`broker ${id} knows the cluster`, async () => {
+      const { brokers, controllerId } = await client.send(MetadataRequest, MetadataResponse, 12, { topics: [] });
+      return brokers.length === this.#brokers.size && this.#brokers.has(controllerId);
+    });
   }
 
   /** Starts a broker, for the first time or again with the data that it had. */
@@ -87,9 +110,10 @@ export class InProcessCluster {
     const world = createSystemWorld();
     const interceptorOf = (apiKey: number): Interceptor | undefined => {
       const interceptor = this.#interceptors.get(apiKey);
-      return interceptor === undefined ? undefined : (request) => interceptor(id, request);
+      if (interceptor === undefined) return undefined;
+      return (request) => interceptor({ from: id, to: this.#idsByPort.get(request.port), ...request });
     };
-    const network = new InterceptingNetwork(world.network, interceptorOf);
+    const network = new InterceptingNetwork(world.network, interceptorOf, (port) => void this.#idsByPort.set(port, id));
     const broker = await startBroker({
       properties: {
         ...testProperties,
@@ -161,7 +185,7 @@ export class InProcessCluster {
    * Shows every request of this kind that one broker sends to another; what is to become of it is the interceptor's to say. What a broker
    * says to itself goes over no network. Returns how to stop.
    */
-  intercept(apiKey: number, interceptor: (from: number, ...parameters: Parameters<Interceptor>) => void): () => void {
+  intercept(apiKey: number, interceptor: ClusterInterceptor): () => void {
     this.#interceptors.set(apiKey, interceptor);
     return () => void this.#interceptors.delete(apiKey);
   }

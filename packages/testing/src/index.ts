@@ -29,8 +29,13 @@ export {
 export { readArchive, unpack } from './golden/log-archive.ts';
 export { type GoldenScenario, testGoldenScripts } from './golden-script.ts';
 export { InProcessBroker, type InProcessBrokerOptions } from './in-process-broker.ts';
-export { InProcessCluster, type InProcessClusterOptions, startCluster } from './in-process-cluster.ts';
-export type { InterceptedRequest, Interceptor } from './intercepting-network.ts';
+export {
+  type ClusterInterceptor,
+  InProcessCluster,
+  type InProcessClusterOptions,
+  type PeerRequest,
+  startCluster,
+} from './in-process-cluster.ts';
 export { freePort, OdradekProcess, type OdradekProcessOptions, startOdradekProcess } from './odradek-process.ts';
 export { type RandomMessage, randomMessage } from './random-message.ts';
 export { ConnectionClosedError, RawClient, type RawClientOptions } from './raw-client.ts';

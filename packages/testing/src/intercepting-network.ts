@@ -14,7 +14,7 @@ import {
   RequestHeader,
   ResponseHeader,
 } from '@odradek/protocol';
-import type { ByteStream, Network, StreamReceiver } from '@odradek/runtime';
+import type { ByteStream, Listener, Network, StreamReceiver } from '@odradek/runtime';
 
 export interface InterceptedRequest {
   readonly apiKey: number;
@@ -39,12 +39,18 @@ export class InterceptingNetwork implements Network {
   readonly #network: Network;
   /** Asked for each request; undefined: nobody wants to see it. */
   readonly #interceptorOf: (apiKey: number) => Interceptor | undefined;
+  readonly #onListen: (port: number) => void;
   readonly #streams = new Set<ByteStream>();
   #isCut = false;
 
-  constructor(network: Network, interceptorOf: (apiKey: number) => Interceptor | undefined) {
+  constructor(
+    network: Network,
+    interceptorOf: (apiKey: number) => Interceptor | undefined,
+    onListen: (port: number) => void = () => undefined,
+  ) {
     this.#network = network;
     this.#interceptorOf = interceptorOf;
+    this.#onListen = onListen;
   }
 
   /** Nothing comes in or goes out any more. */
@@ -53,8 +59,10 @@ export class InterceptingNetwork implements Network {
     for (const stream of this.#streams) stream.destroy();
   }
 
-  listen(options: Parameters<Network['listen']>[0], accept: (stream: ByteStream) => StreamReceiver): ReturnType<Network['listen']> {
-    return this.#network.listen(options, (stream) => this.#track(stream, accept(stream)));
+  async listen(options: Parameters<Network['listen']>[0], accept: (stream: ByteStream) => StreamReceiver): Promise<Listener> {
+    const listener = await this.#network.listen(options, (stream) => this.#track(stream, accept(stream)));
+    this.#onListen(listener.port);
+    return listener;
   }
 
   async connect(options: Parameters<Network['connect']>[0], receiver: (stream: ByteStream) => StreamReceiver): Promise<ByteStream> {

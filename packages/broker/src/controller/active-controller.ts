@@ -180,6 +180,15 @@ export class ActiveController {
     return failed;
   }
 
+  /** Settles when all brokers have answered what they were sent so far, or after this long. */
+  async everyoneAnswered(limitMs: number): Promise<void> {
+    const limit = Promise.withResolvers<void>();
+    const task = this.#parts.timer.schedule(limitMs, limit.resolve);
+    const answered = Promise.all(this.context.liveBrokerIds().map((id) => this.answered(id)));
+    await Promise.race([answered, limit.promise]);
+    task.cancel();
+  }
+
   /** ControlledShutdown. Answers the partitions that the broker still leads. */
   shutDown(brokerId: number): Promise<PartitionContext[]> {
     return this.#brokers.shutDown(brokerId);

@@ -74,6 +74,9 @@ export interface PartitionReassignment {
 const firstStartOverDelayMs = 250;
 const longestStartOverDelayMs = 30_000;
 
+/** For how long a broker that stops is kept waiting until the others have taken over. */
+const handOverLimitMs = 1000;
+
 export class Controller {
   readonly #parts: ControllerParts;
   readonly #queue: EventQueue;
@@ -130,14 +133,16 @@ export class Controller {
 
   /** ControlledShutdown: answers the partitions that the broker still leads. Throws NOT_CONTROLLER, BROKER_NOT_AVAILABLE, STALE_BROKER_EPOCH. */
   async shutDownBroker(brokerId: number, brokerEpoch: number): Promise<{ readonly topic: string; readonly partition: number }[]> {
-    return this.#whileActive('controlled shutdown', async (active) => {
+    const remaining = await this.#whileActive('controlled shutdown', async (active) => {
       const broker = active.context.brokers.get(brokerId);
       if (broker === undefined) throw new ProtocolError(errorCodes.BROKER_NOT_AVAILABLE);
       // Brokers of old versions do not tell their epoch.
       if (brokerEpoch !== -1 && brokerEpoch < broker.epoch) throw new ProtocolError(errorCodes.STALE_BROKER_EPOCH);
-      const remaining = await active.shutDown(brokerId);
-      return remaining.map(({ topic, index }) => ({ topic: topic.name, partition: index }));
+      return active.shutDown(brokerId);
     });
+    // So that the others lead before the broker stops, and it has stopped following.
+    await this.#active?.everyoneAnswered(handOverLimitMs);
+    return remaining.map(({ topic, index }) => ({ topic: topic.name, partition: index }));
   }
 
   /** AllocateProducerIds: a block for the broker. */
