@@ -63,7 +63,8 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
     apiVersion >= 15 ? [request.replicaState.replicaId, request.replicaState.replicaEpoch] : [request.replicaId, -1];
   const isFollower = replicaId >= 0;
   const names = parts.metadataCache.current;
-  const session = parts.fetchSessions.begin(request, apiVersion, isFollower, (topicId) => names.topicName(topicId));
+  const nameOf = (topicId: string): string | undefined => names.topicName(topicId) ?? parts.replicaManager.topicName(topicId);
+  const session = parts.fetchSessions.begin(request, apiVersion, isFollower, nameOf);
   if (session.errorCode !== errorCodes.NONE) return answer(parts, context, session, []);
   const maxBytes = isFollower ? request.maxBytes : Math.min(request.maxBytes, parts.maxBytes());
   const { consumerReplicas, leaderQuota } = parts;

@@ -134,19 +134,21 @@ test('what the whole request is refused with is asked again until a controller a
   const { world, asked, manager } = setUp();
   const answered = manager.propose(proposal(0));
   await world.advance(1);
+  let delayMs = 50;
   for (const errorCode of [errorCodes.NOT_CONTROLLER, errorCodes.STALE_BROKER_EPOCH, errorCodes.CLUSTER_AUTHORIZATION_FAILED]) {
     asked.at(-1)?.answer({ errorCode });
     const before = asked.length;
-    await world.advance(40);
+    await world.advance(delayMs - 10);
     assert.equal(asked.length, before, 'not at once');
-    await world.advance(15);
+    await world.advance(20);
     assert.equal(asked.length, before + 1);
+    delayMs *= 2;
   }
   asked.at(-1)?.fail(new Error('no connection'));
-  await world.advance(60);
+  await world.advance(1_010);
   // A controller that leaves a partition out is asked again, too.
   asked.at(-1)?.answer({ errorCode: 0, topics: [] });
-  await world.advance(60);
+  await world.advance(1_010);
   assert.equal(asked.length, 6);
   asked.at(-1)?.answer(answerOf({ index: 0 }));
   assert.equal((await answered).errorCode, errorCodes.NONE);

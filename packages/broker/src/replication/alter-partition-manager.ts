@@ -12,6 +12,7 @@ import {
   zeroUuid,
 } from '@odradek/protocol';
 import type { Logger, Timer, TimerTask } from '@odradek/runtime';
+import { afterRefusal } from './in-sync-replicas.ts';
 import type { InSyncAnswer, InSyncProposal } from './reign.ts';
 
 export const alterPartition = { request: AlterPartitionRequest, response: AlterPartitionResponse };
@@ -36,8 +37,9 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Between two attempts; Kafka's. */
-const retryDelayMs = 50;
+/** Between two attempts: Kafka's, and then longer each time, as there may be no controller for a while. */
+const firstRetryDelayMs = 50;
+const longestRetryDelayMs = 1000;
 const lastVersionWithTopicNames = 1;
 const firstVersionWithEpochs = 3;
 
@@ -47,6 +49,9 @@ export class AlterPartitionManager {
   readonly #waiting = new Map<string, Waiting>();
   #isAsking = false;
   #retry: TimerTask | undefined;
+  #retryDelayMs = firstRetryDelayMs;
+  /** Why the last attempt failed, so that the same again is not logged. */
+  #toldFailure = '';
   #isClosed = false;
 
   constructor(parts: AlterPartitionManagerParts) {
@@ -82,7 +87,10 @@ export class AlterPartitionManager {
       this.#ask([...this.#waiting.values()]).then(
         (mayGoOn) => this.#asked(mayGoOn),
         (error: unknown) => {
-          this.#parts.logger.warn('The controller could not be asked to change in-sync replicas', { error });
+          this.#tell(
+            'The controller could not be asked to change in-sync replicas',
+            error instanceof Error ? error.message : String(error),
+          );
           this.#asked(false);
         },
       );
@@ -93,13 +101,22 @@ export class AlterPartitionManager {
     this.#isAsking = false;
     if (this.#isClosed) return;
     if (mayGoOn) {
+      this.#retryDelayMs = firstRetryDelayMs;
+      this.#toldFailure = '';
       this.#begin();
       return;
     }
-    this.#retry = this.#parts.timer.schedule(retryDelayMs, () => {
+    this.#retry = this.#parts.timer.schedule(this.#retryDelayMs, () => {
       this.#retry = undefined;
       this.#begin();
     });
+    this.#retryDelayMs = Math.min(longestRetryDelayMs, this.#retryDelayMs * 2);
+  }
+
+  #tell(what: string, error: string): void {
+    if (this.#toldFailure === error) return;
+    this.#toldFailure = error;
+    this.#parts.logger.warn(what, { error });
   }
 
   /** False: wait before asking again. */
@@ -113,7 +130,7 @@ export class AlterPartitionManager {
     );
     if (errorCode !== errorCodes.NONE) {
       // STALE_BROKER_EPOCH: this broker is registering again, and will be asking under the new epoch.
-      logger.warn('The controller does not change in-sync replicas', { error: errorByCode(errorCode).name });
+      this.#tell('The controller does not change in-sync replicas', errorByCode(errorCode).name);
       return false;
     }
     const answers = new Map<string, InSyncAnswer>();
@@ -133,7 +150,7 @@ export class AlterPartitionManager {
         mayGoOn = false;
         continue;
       }
-      if (answer.errorCode !== errorCodes.NONE) mayGoOn = false;
+      if (answer.errorCode !== errorCodes.NONE && afterRefusal(answer.errorCode) === 'repeat') mayGoOn = false;
       if (this.#waiting.get(keyOf(proposal)) === waiting) this.#waiting.delete(keyOf(proposal));
       waiting.resolve(answer);
     }

@@ -65,6 +65,8 @@ interface Followed {
   notBeforeMs: number;
   /** Records of the leader's that are committed and not here; undefined: not known yet. */
   lag: number | undefined;
+  /** The refusal that was logged last, so that the same again is not. */
+  toldErrorCode: number;
 }
 
 const fetch = { request: FetchRequest, response: FetchResponse };
@@ -88,6 +90,8 @@ export class ReplicaFetcher {
   readonly #session = new FetchSessionClient();
   readonly #followed = new Map<Partition, Followed>();
   #isClosed = false;
+  /** The last attempt has failed. */
+  #isLost = false;
   #wake: (() => void) | undefined;
   readonly #ended: Promise<void>;
 
@@ -119,7 +123,7 @@ export class ReplicaFetcher {
     const { leaderEpoch } = partition;
     const known = this.#followed.get(partition);
     if (known !== undefined && known.leaderEpoch === leaderEpoch && known.state !== 'failed') return;
-    this.#followed.set(partition, { partition, leaderEpoch, state: 'new', notBeforeMs: 0, lag: undefined });
+    this.#followed.set(partition, { partition, leaderEpoch, state: 'new', notBeforeMs: 0, lag: undefined, toldErrorCode: 0 });
     this.#wake?.();
   }
 
@@ -151,6 +155,8 @@ export class ReplicaFetcher {
       try {
         const connection = await this.#parts.connect();
         if (this.#isClosed) return;
+        if (this.#isLost) this.#parts.logger.info('The leader can be reached again');
+        this.#isLost = false;
         await this.#truncate(connection, due);
         if (!this.#isClosed && !(await this.#fetch(connection))) await this.#pause(this.#parts.settings().backoffMs);
       } catch (error) {
@@ -164,9 +170,11 @@ export class ReplicaFetcher {
 
   #lost(error: unknown): void {
     const { logger } = this.#parts;
-    if (error instanceof ConnectionError)
-      logger.warn(`Nothing can be fetched for the time being: ${error.message}`, { error: error.cause });
-    else logger.error('Fetching has failed unexpectedly', { error });
+    const isKnown = this.#isLost;
+    this.#isLost = true;
+    if (!(error instanceof ConnectionError)) logger.error('Fetching has failed unexpectedly', { error });
+    else if (isKnown) logger.debug(`Still nothing can be fetched: ${reasonOf(error)}`);
+    else logger.warn(`Nothing can be fetched for the time being: ${reasonOf(error)}`);
   }
 
   #due(): Followed[] {
@@ -396,6 +404,7 @@ export class ReplicaFetcher {
   #followOffsets(followed: Followed, { highWatermark, logStartOffset }: PartitionData): void {
     const { partition } = followed;
     followed.lag = Math.max(0, highWatermark - partition.log.logEndOffset);
+    followed.toldErrorCode = errorCodes.NONE;
     partition.followOffsets(highWatermark, logStartOffset);
   }
 
@@ -448,6 +457,9 @@ export class ReplicaFetcher {
     const { logger } = this.#parts;
     const { topic, index } = followed.partition;
     const fields = { topic, partition: index, leaderEpoch: askedEpoch, error: errorByCode(errorCode).name };
+    this.#delay(followed);
+    if (followed.toldErrorCode === errorCode && errorCode !== errorCodes.FENCED_LEADER_EPOCH) return;
+    followed.toldErrorCode = errorCode;
     switch (errorCode) {
       case errorCodes.FENCED_LEADER_EPOCH:
         // The leader reigns in a later epoch, of which the controller is about to tell.
@@ -467,7 +479,6 @@ export class ReplicaFetcher {
       default:
         logger.error('The leader cannot serve the partition', fields);
     }
-    this.#delay(followed);
   }
 
   /** Runs what may fail because of this one partition. */
@@ -500,6 +511,11 @@ export class ReplicaFetcher {
   #delay(followed: Followed): void {
     followed.notBeforeMs = this.#parts.clock.monotonicMs() + this.#parts.settings().backoffMs;
   }
+}
+
+/** With what lies behind it, in one line. */
+function reasonOf(error: ConnectionError): string {
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }
 
 /** A disk that is full may have room again later. */

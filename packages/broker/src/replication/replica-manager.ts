@@ -58,6 +58,8 @@ export class ReplicaManager {
   readonly #parts: ReplicaManagerParts;
   readonly #partitionParts: PartitionParts;
   readonly #topics = new Map<string, Map<number, Partition>>();
+  /** By id, of the topics among them. */
+  readonly #topicNames = new Map<string, string>();
   /** The last controller obeyed. */
   #controllerEpoch = 0;
   #lagCheck: TimerTask | undefined;
@@ -116,6 +118,11 @@ export class ReplicaManager {
       throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${topic}-${index} lies on a log directory that is offline`);
     }
     return partition;
+  }
+
+  /** The name of a topic of which this broker holds a partition: orders may come before the metadata does. */
+  topicName(topicId: string): string | undefined {
+    return this.#topicNames.get(topicId);
   }
 
   *partitions(): Iterable<Partition> {
@@ -255,6 +262,7 @@ export class ReplicaManager {
   }
 
   #keep(partition: Partition): void {
+    if (partition.topicId !== zeroUuid) this.#topicNames.set(partition.topicId, partition.topic);
     const partitions = this.#topics.get(partition.topic);
     if (partitions === undefined) this.#topics.set(partition.topic, new Map([[partition.index, partition]]));
     else partitions.set(partition.index, partition);
@@ -268,7 +276,10 @@ export class ReplicaManager {
     if (partition !== undefined) {
       const partitions = this.#topics.get(topic);
       partitions?.delete(index);
-      if (partitions?.size === 0) this.#topics.delete(topic);
+      if (partitions?.size === 0) {
+        this.#topics.delete(topic);
+        this.#topicNames.delete(partition.topicId);
+      }
     }
     // A log may be here without a partition: the topic was deleted while this broker was down.
     try {
