@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { brokerIdNode, type Coordination, EmbeddedStore } from '@odradek/coordination';
 import { createLogger, SeededRandom, SystemTimer, systemClock } from '@odradek/runtime';
-import { SimulatedDisk } from '@odradek/testing';
+import { SimulatedDisk, SimulatedWorld } from '@odradek/testing';
 import {
+  BrokerIdInUseError,
   createPersistentPaths,
   generateBrokerId,
   getOrCreateClusterId,
+  InconsistentBrokerIdError,
+  InconsistentClusterIdError,
+  knownBrokerId,
   registerBroker,
   updateRegistration,
 } from './broker-registration.ts';
@@ -42,11 +46,30 @@ describe('broker registration', () => {
     assert.match(clusterId, /^[\w-]{22}$/);
     assert.equal(await getOrCreateClusterId(coordination, { random }), clusterId);
     assert.equal(await getOrCreateClusterId(coordination, { random, expected: clusterId }), clusterId);
-    await assert.rejects(getOrCreateClusterId(coordination, { random, expected: 'another' }), /cluster another/);
+    await assert.rejects(
+      getOrCreateClusterId(coordination, { random, expected: 'another' }),
+      (error: unknown) => error instanceof InconsistentClusterIdError && /cluster another/.test(error.message),
+    );
   });
 
   it('keeps the id of a directory that has lost its tree', async () => {
     assert.equal(await getOrCreateClusterId(coordination, { random: new SeededRandom(1), expected: 'kept' }), 'kept');
+  });
+
+  for (const { name, configured, stored, expected } of [
+    { name: 'a new broker has the id that is configured', configured: 3, stored: undefined, expected: 3 },
+    { name: 'directories say the id when none is configured', configured: -1, stored: 1001, expected: 1001 },
+    { name: 'both may say the same', configured: 3, stored: 3, expected: 3 },
+    { name: 'an id is generated when nothing says one', configured: -1, stored: undefined, expected: undefined },
+  ]) {
+    it(name, () => assert.equal(knownBrokerId(configured, stored), expected));
+  }
+
+  it('refuses the directories of another broker', () => {
+    assert.throws(
+      () => knownBrokerId(3, 4),
+      (error: unknown) => error instanceof InconsistentBrokerIdError && /broker.id is 3, .* belong to broker 4/.test(error.message),
+    );
   });
 
   it('generates ids above the reserved ones', async () => {
@@ -69,6 +92,20 @@ describe('broker registration', () => {
     await coordination.sync('/');
     await store.expireSession(earlier.sessionId);
     assert.ok((await registering) > firstEpoch);
+  });
+
+  it('gives up when another broker with the id lives on, and says so', async () => {
+    await registerBroker(await store.openSession(), broker, parts);
+    const world = new SimulatedWorld({ seed: 1 });
+    const registering = registerBroker(coordination, broker, { ...world.machine('late'), logger, sessionTimeoutMs: 6000 });
+    const refused = assert.rejects(
+      registering,
+      (error: unknown) => error instanceof BrokerIdInUseError && /Another broker with the id 3 is alive/.test(error.message),
+    );
+    // The first look must have been taken before time passes.
+    for (let look = 0; look < 5; look++) await coordination.sync('/');
+    await world.advance(6000 + 4000);
+    await refused;
   });
 
   it('takes a node of its own session for its registration', async () => {

@@ -140,16 +140,14 @@ export class RawClient {
       throw new Error(`${request.name} is not the request of an API`);
     }
     this.#correlationId += 1;
+    const headerVersion = api.requestHeaderVersion(version);
     const header = {
       requestApiKey: api.key,
       requestApiVersion: version,
       correlationId: this.#correlationId,
-      clientId: this.#clientId,
+      ...(headerVersion === 0 ? {} : { clientId: this.#clientId }),
     };
-    return [
-      ...encodeMessage(RequestHeader, api.requestHeaderVersion(version), header),
-      ...encodeMessage(request, version, message),
-    ];
+    return [...encodeMessage(RequestHeader, headerVersion, header), ...encodeMessage(request, version, message)];
   }
 
   #take(chunk: Buffer): void {
