@@ -9,6 +9,8 @@ import {
   errorByCode,
   FetchRequest,
   FetchResponse,
+  IncrementalAlterConfigsRequest,
+  IncrementalAlterConfigsResponse,
   iterateBatches,
   ListOffsetsRequest,
   ListOffsetsResponse,
@@ -103,6 +105,15 @@ export class BrokerConversation {
     const { topics } = await this.client.send(MetadataRequest, MetadataResponse, 12, request);
     assert.ok(topics[0] !== undefined);
     return topics[0];
+  }
+
+  /** Sets configs of the topic, and leaves its others. */
+  async alterTopic(name: string, topicConfigs: Readonly<Record<string, string>>): Promise<void> {
+    const configs = Object.entries(topicConfigs).map(([key, value]) => ({ name: key, configOperation: 0, value }));
+    const resources = [{ resourceType: 2, resourceName: name, configs }];
+    const request = { resources, validateOnly: false };
+    const answer = await this.client.send(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse, 1, request);
+    assertError(answer.responses[0]?.errorCode, 'NONE', answer.responses[0]?.errorMessage);
   }
 
   /** Produces to one partition by name; the answer of that partition. */
