@@ -52,6 +52,7 @@ export class GroupCoordinator {
   readonly #runtime: CoordinatorRuntime<GroupShard>;
   #expiryTask: TimerTask | undefined;
   #topicsVersion = 0;
+  #isClosed = false;
 
   constructor(parts: GroupCoordinatorParts) {
     this.#parts = parts;
@@ -71,6 +72,7 @@ export class GroupCoordinator {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#expiryTask?.cancel();
     this.#runtime.close();
   }
@@ -218,10 +220,18 @@ export class GroupCoordinator {
 
   #scheduleExpiry(): void {
     this.#expiryTask = this.#parts.timer.schedule(this.#parts.settings.offsetsRetentionCheckIntervalMs, () => {
-      for (const partition of this.#runtime.activePartitions())
-        void this.#quietly(partition, ({ offsetOperations }) => offsetOperations.expire());
-      this.#scheduleExpiry();
+      void this.#expire().then(() => {
+        if (!this.#isClosed) this.#scheduleExpiry();
+      });
     });
+  }
+
+  /** One shard after the other, and others in between: there may be a million offsets to look at. */
+  async #expire(): Promise<void> {
+    for (const partition of this.#runtime.activePartitions()) {
+      void this.#quietly(partition, ({ offsetOperations }) => offsetOperations.expire());
+      await new Promise<void>((resolve) => this.#parts.timer.afterThisTurn(resolve));
+    }
   }
 
   /** Work that nobody waits for: what could not be done now is done another time. */

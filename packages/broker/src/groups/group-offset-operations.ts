@@ -93,11 +93,11 @@ export class GroupOffsetOperations {
     const { offsets } = this.#parts;
     const records: CoordinatorRecord[] = [];
     for (const groupId of offsets.allGroupIds()) {
-      for (const { topic, partition } of offsets.partitionsOf(groupId)) {
-        const topicId = topics.get(topic);
-        if (topicId === undefined) continue;
-        const committedId = offsets.get(groupId, topic, partition)?.topicId ?? zeroUuid;
-        if (committedId === zeroUuid || committedId === topicId) records.push(offsetTombstone(groupId, topic, partition));
+      for (const [topic, topicId] of topics) {
+        for (const partition of offsets.partitionsOfTopic(groupId, topic)) {
+          const committedId = offsets.get(groupId, topic, partition)?.topicId ?? zeroUuid;
+          if (committedId === zeroUuid || committedId === topicId) records.push(offsetTombstone(groupId, topic, partition));
+        }
       }
     }
     return { records, response: undefined, isDivisible: true };

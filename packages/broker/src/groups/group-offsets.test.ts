@@ -82,6 +82,8 @@ describe('offsets in transactions', () => {
   test('are pending until the marker comes, while what was committed before still counts', () => {
     const log = new Log().commit('g', 0, 5).commit('g', 0, 6, 77).commit('g', 1, 8, 77);
     assert.deepEqual(log.all('g'), ['0: 5 ?', '1: nothing ?']);
+    assert.deepEqual([...log.offsets.partitionsOfTopic('g', 'topic')], [0, 1]);
+    assert.deepEqual([...log.offsets.partitionsOfTopic('g', 'other')], []);
     assert.equal(log.offsets.hasPendingOfGroup('g'), true);
     assert.deepEqual(log.end(77, true).all('g'), ['0: 6', '1: 8']);
     assert.equal(log.offsets.hasPendingOfGroup('g'), false);

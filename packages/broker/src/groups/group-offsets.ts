@@ -75,6 +75,15 @@ export class GroupOffsets {
     }
   }
 
+  /** Those of one topic. */
+  partitionsOfTopic(groupId: string, topic: string): ReadonlySet<number> {
+    const partitions = new Set(this.#committed.topics(groupId).get(topic)?.keys());
+    for (const producerId of this.#openProducers.get(groupId) ?? []) {
+      for (const partition of this.#pending.get(producerId)?.topics(groupId).get(topic)?.keys() ?? []) partitions.add(partition);
+    }
+    return partitions;
+  }
+
   /** Groups with anything committed or pending. */
   allGroupIds(): ReadonlySet<string> {
     return new Set([...this.#committed.groupIds(), ...this.#openProducers.keys()]);
