@@ -203,3 +203,23 @@ test('a new topic does not inherit the log start of one that a crash took away (
   await under.crash('everything');
   assert.deepEqual(await under.values(), ['new']);
 });
+
+test('indexes made anew do not lower the recovery point, below which compaction may leave holes (cleaner history 101462)', async () => {
+  const under = await LogUnderTest.open({ cleanupPolicy: ['compact'] });
+  const { sizeBytes } = await under.append(['a']);
+  await under.append(['b']);
+  under.log.roll();
+  await under.append(['c']);
+  await under.world.run(under.log.flush());
+  await under.world.run(under.manager.checkpoint());
+  // The cleaner has dropped the second batch, and has not come to the index.
+  const { fileSystem } = under.machine;
+  const file = fileSystem.openSync(`${logFolder}/${firstSegment}`, 'readWrite');
+  file.truncateSync(sizeBytes);
+  file.syncSync();
+  fileSystem.removeSync(`${logFolder}/00000000000000000000.index`);
+  await under.crash('everything');
+  await under.world.run(under.manager.checkpoint());
+  await under.crash('nothing');
+  assert.deepEqual(await under.values(), ['a', 'c']);
+});

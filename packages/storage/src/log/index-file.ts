@@ -120,6 +120,12 @@ export abstract class IndexFile {
     await this.#file.pinned((file) => file.sync());
   }
 
+  syncSync(): void {
+    if (this.#isSynced) return;
+    this.#file.use().syncSync();
+    this.#isSynced = true;
+  }
+
   /** Drops all entries, and what a file has of them. */
   reset(): void {
     this.#tailEntries = 0;

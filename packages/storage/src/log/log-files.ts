@@ -125,18 +125,19 @@ export class LogFiles {
     config: LogConfig,
   ): LogSegment {
     const { baseOffset, sizeBytes, modifiedMs } = cleaned;
-    this.#renameEndings(baseOffset, suffix.cleaned, suffix.swap);
+    // The records last: they tell a start that the indexes are complete.
+    this.#rename(segmentEndings.toReversed(), baseOffset, suffix.cleaned, suffix.swap);
     this.removeSegments(replaced, config.fileDeleteDelayMs);
-    this.#renameEndings(baseOffset, suffix.swap, '');
+    // The records first: as long as they are pending, a start takes indexes that have their place for those of the old segment.
+    this.#rename(segmentEndings, baseOffset, suffix.swap, '');
     const gone = new Set(replaced.slice(1).map((segment) => segment.baseOffset));
     this.removeSnapshots((offset) => gone.has(offset));
     return this.openSegment(baseOffset, sizeBytes, modifiedMs, config);
   }
 
-  /** The records last: they tell a start that the indexes are complete. */
-  #renameEndings(baseOffset: number, from: string, to: string): void {
+  #rename(endings: readonly string[], baseOffset: number, from: string, to: string): void {
     const { fileSystem } = this.#world;
-    for (const ending of segmentEndings.toReversed()) {
+    for (const ending of endings) {
       const path = this.#file(baseOffset, ending);
       if (fileSystem.statSync(`${path}${from}`) !== undefined) fileSystem.renameSync(`${path}${from}`, `${path}${to}`);
     }

@@ -294,6 +294,14 @@ export class LogSegment {
     await this.transactionIndex.sync();
   }
 
+  /** The same, for a start that has made them anew. */
+  flushIndexesSync(): void {
+    this.writeIndexes();
+    this.offsetIndex.syncSync();
+    this.timeIndex.syncSync();
+    this.transactionIndex.syncSync();
+  }
+
   get isRetired(): boolean {
     return this.records.isRetired;
   }

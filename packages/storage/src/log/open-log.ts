@@ -128,8 +128,9 @@ function openSegments(path: string, world: LogWorld, files: LogFiles, names: rea
  * From where on the segments must be scanned: from the recovery point after a crash, else from the first whose files do not fit
  * each other. The number of segments when all can be trusted.
  */
-function firstUntrustedSegment({ segments, options, path, world }: Loading, names: ReadonlySet<string>): number {
-  const afterCrash = options.isClean ? segments.count : Math.max(0, segments.floorIndex(options.recoveryPoint));
+function firstUntrustedSegment(loading: Loading, names: ReadonlySet<string>): number {
+  const { segments, options, path, world } = loading;
+  const afterCrash = flushedSegments(loading);
   const all = segments.all();
   for (let index = 0; index < afterCrash; index++) {
     const segment = all[index]!;
@@ -160,6 +161,11 @@ function endsRightly(
   return mayEndEarly || segment.readNextOffset() === next.baseOffset;
 }
 
+/** How many segments are on the device whole: those before the one with the recovery point. */
+function flushedSegments({ segments, options }: Loading): number {
+  return options.isClean ? segments.count : Math.max(0, segments.floorIndex(options.recoveryPoint));
+}
+
 function logOf(loading: Loading, logStartOffset: number, logEndOffset: number, firstScannedOffset: number): PartitionLog {
   const { options, files, segments, leaderEpochs, producerStates } = loading;
   return new PartitionLog(options, files, options.config, {
@@ -171,6 +177,10 @@ function logOf(loading: Loading, logStartOffset: number, logEndOffset: number, f
     // After a clean stop all of it is on the device. What was scanned may only be in the page cache.
     recoveryPoint: options.isClean ? logEndOffset : options.recoveryPoint,
     firstScannedOffset,
+    firstUnsettledOffset: Math.max(
+      firstScannedOffset,
+      segments.at(flushedSegments(loading))?.baseOffset ?? Number.MAX_SAFE_INTEGER,
+    ),
     highWatermark: options.highWatermark,
     cleanedOffset: options.cleanedOffset,
   });
@@ -208,6 +218,7 @@ function recover(loading: Loading, first: number): RecoveryReport {
   let truncatedBytes = 0;
   let nextOffset = start;
   const epochs = new ScannedEpochs(leaderEpochs, start);
+  const flushedCount = flushedSegments(loading);
   for (let index = first; index < segments.count && truncatedBytes === 0; index++) {
     const segment = segments.at(index)!;
     if (isOutOfPlace(loading, segment, nextOffset)) {
@@ -224,7 +235,9 @@ function recover(loading: Loading, first: number): RecoveryReport {
       nextOffset = batch.lastOffset + 1;
       return true;
     });
-    segment.writeIndexes();
+    // The recovery point must not fall: below it compaction may have left holes, which beyond it are taken for lost records.
+    if (index < flushedCount) segment.flushIndexesSync();
+    else segment.writeIndexes();
     // What follows the damage was written after it, and is not reachable without a gap.
     if (truncatedBytes > 0) truncatedBytes += dropSegments(loading, segment.baseOffset + 1);
   }

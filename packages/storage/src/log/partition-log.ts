@@ -42,6 +42,8 @@ export interface OpenedLog {
   readonly recoveryPoint: number;
   /** Segments from this one on have been scanned, and their indexes made anew. */
   readonly firstScannedOffset: number;
+  /** From this one on the indexes may not be on the device. */
+  readonly firstUnsettledOffset: number;
   readonly highWatermark: number;
   readonly cleanedOffset?: number | undefined;
 }
@@ -97,9 +99,12 @@ export class PartitionLog {
     this.#logEndOffset = opened.logEndOffset;
     this.#foundEndOffset = opened.logEndOffset;
     this.#writtenEndOffset = opened.logEndOffset;
-    const { segments, leaderEpochs, firstScannedOffset } = opened;
+    const { segments, leaderEpochs, firstScannedOffset, firstUnsettledOffset } = opened;
     const flushedOffset = Math.min(opened.recoveryPoint, opened.logEndOffset);
-    this.#recoveryPoint = new RecoveryPoint({ segments, leaderEpochs, files }, flushedOffset, firstScannedOffset);
+    this.#recoveryPoint = new RecoveryPoint({ segments, leaderEpochs, files }, flushedOffset, {
+      firstScannedOffset,
+      firstUnsettledOffset,
+    });
     this.#highWatermark = Math.min(Math.max(opened.highWatermark, opened.logStartOffset), opened.logEndOffset);
     this.#producerStates.highWatermarkMoved(this.#highWatermark);
     this.cleanedOffset = opened.cleanedOffset;

@@ -42,14 +42,21 @@ export class RecoveryPoint {
   #flushedSetbacks = 0;
   #isClosed = false;
 
-  /** What was scanned, from `firstScannedOffset` on, is only known to be in the page cache, and so is what the scan has cut off. */
-  constructor(log: FlushedLog, flushedOffset: number, firstScannedOffset: number) {
+  /**
+   * What was scanned, from `firstScannedOffset` on, is only known to be in the page cache, and so is what the scan has cut off; and
+   * the indexes from `firstUnsettledOffset` on.
+   */
+  constructor(
+    log: FlushedLog,
+    flushedOffset: number,
+    { firstScannedOffset, firstUnsettledOffset }: { readonly firstScannedOffset: number; readonly firstUnsettledOffset: number },
+  ) {
     const { segments } = log;
     this.#log = log;
     this.#flushedOffset = flushedOffset;
     this.#dirtyFromOffset = Math.min(flushedOffset, firstScannedOffset);
     this.#setbacks = firstScannedOffset === Number.MAX_SAFE_INTEGER ? 0 : 1;
-    this.#unsettled = segments.all().filter((each) => each.baseOffset >= firstScannedOffset && each !== segments.active);
+    this.#unsettled = segments.all().filter((each) => each.baseOffset >= firstUnsettledOffset && each !== segments.active);
   }
 
   get flushedOffset(): number {

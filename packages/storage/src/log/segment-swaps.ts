@@ -50,8 +50,8 @@ function completeSwap({ fileSystem, pool }: LogWorld, path: string, baseOffset: 
     });
     if (isReplaced) fileSystem.removeSync(`${path}/${name}`);
   }
-  // The records last: as long as they wait, the next start knows that there is something to finish.
-  for (const ending of segmentEndings.toReversed()) {
+  // The records first: their indexes would be taken for old ones as long as they wait.
+  for (const ending of segmentEndings) {
     const file = `${path}/${segmentFileName(baseOffset, ending)}`;
     if (fileSystem.statSync(`${file}${suffix.swap}`) !== undefined) fileSystem.renameSync(`${file}${suffix.swap}`, file);
   }

@@ -71,6 +71,12 @@ export class TransactionIndex {
     }
   }
 
+  syncSync(): void {
+    if (this.#isSynced) return;
+    this.#withFile((file) => file.syncSync());
+    this.#isSynced = true;
+  }
+
   /** Drops the transactions that ended at or after the offset. */
   truncateTo(offset: number): void {
     const entries = this.#load();
