@@ -110,7 +110,8 @@ export class EnsembleLink {
   get state(): SessionState {
     if (this.#state === 'connecting') return 'disconnected';
     // A process that was stopped finds this out before its timers run.
-    return this.#connection !== undefined && this.#mayBeOver(this.#connection.confirmedAtMs) ? 'lapsed' : this.#state;
+    const isCounting = this.#state === 'connected' || this.#state === 'disconnected';
+    return isCounting && this.#mayBeOver(this.#connection?.confirmedAtMs ?? this.#confirmedAtMs) ? 'lapsed' : this.#state;
   }
 
   /** Begins the session. Rejects with ConnectionLoss when no server has taken us in time, and with AuthFailed. */
