@@ -227,4 +227,23 @@ describe('groups in a cluster', () => {
     assert.equal(await commit(client, 'g', 3, member), 'NONE');
     assert.equal(await committed(client, 'g'), 3);
   });
+
+  test('do not notice that a follower of their partition has gone: who waits in a rebalance goes on waiting', async () => {
+    const coordinator = await coordinatorOf('g');
+    const client = await cluster.client(coordinator);
+    const member = await joinClassic(client, 'g');
+    const protocols = [{ name: 'range', metadata: Buffer.alloc(0) }];
+    const request = { groupId: 'g', sessionTimeoutMs: 60_000, rebalanceTimeoutMs: 60_000, protocolType: 'consumer', protocols };
+    const waiting = cluster.client(coordinator).then((other) => other.send(JoinGroupRequest, JoinGroupResponse, 3, request));
+    await until('the group rebalances', async () => (await beatClassic(client, 'g', member)) === 'REBALANCE_IN_PROGRESS');
+    const [follower = -1] = cluster.brokerIds.filter((id) => id !== coordinator);
+    await cluster.killBroker(follower);
+    await untilAllAreInSync(internalTopic, 2);
+    assert.equal(await beatClassic(client, 'g', member), 'REBALANCE_IN_PROGRESS');
+    assert.equal(await commit(client, 'g', 5, member), 'NONE');
+    const again = await client.send(JoinGroupRequest, JoinGroupResponse, 3, { ...request, memberId: member.memberId });
+    const joined = await waiting;
+    assert.deepEqual([name(again.errorCode), name(joined.errorCode)], ['NONE', 'NONE']);
+    assert.deepEqual([again.generationId, joined.generationId, again.members.length], [2, 2, 2]);
+  });
 });

@@ -52,13 +52,12 @@ export class CoordinatorLogs implements CoordinatorPartitions {
       records.map(({ key, value }) => ({ timestamp, key, value })),
     );
     const info = partition.append(batch, { origin: 'coordinator', requiredAcks: -1 });
-    return { firstOffset: info.firstOffset, committed: this.#committed(partition, leaderEpoch, info) };
+    return { firstOffset: info.firstOffset, committed: this.#committed(partition, info) };
   }
 
   async replay(index: number, target: CoordinatorReplay): Promise<Replayed> {
     const { timer, clock, logger, topic, loadBytes } = this.#parts;
     const partition = this.#partition(index);
-    const { leaderEpoch } = partition;
     const startMs = clock.monotonicMs();
     let turnStartMs = startMs;
     const { endOffset, recordCount } = await replayLog(partition.log, target, {
@@ -73,19 +72,19 @@ export class CoordinatorLogs implements CoordinatorPartitions {
       const tookMs = Math.round(clock.monotonicMs() - startMs);
       logger.info('Loaded a coordinator partition', { topic, partition: index, records: recordCount, tookMs });
     }
-    return { committed: this.#reached(partition, leaderEpoch, endOffset) };
+    return { committed: this.#reached(partition, endOffset) };
   }
 
-  async #committed(partition: Partition, leaderEpoch: number, info: AppendInfo): Promise<void> {
+  async #committed(partition: Partition, info: AppendInfo): Promise<void> {
     await info.written;
     partition.recordWritten();
-    await this.#reached(partition, leaderEpoch, info.lastOffset + 1);
+    await this.#reached(partition, info.lastOffset + 1);
   }
 
   /** Settles when the high watermark has reached the offset. */
-  #reached(partition: Partition, leaderEpoch: number, offset: number): Promise<void> {
+  #reached(partition: Partition, offset: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const operation = new DelayedCommit(partition, leaderEpoch, offset, resolve, reject);
+    const operation = new DelayedCommit(partition, offset, resolve, reject);
     this.#parts.replicaManager.delayedProduces.watch(operation, [partition], noTimeoutMs);
     return promise;
   }
@@ -95,23 +94,18 @@ export class CoordinatorLogs implements CoordinatorPartitions {
   }
 }
 
-/** Waits for the high watermark, unlike a produce request without asking how many replicas are in sync by then. */
+/**
+ * Waits for the high watermark, unlike a produce request without asking how many replicas are in sync by then. It is asked at every
+ * change of the partition's role, so it cannot miss that another broker has led meanwhile; a later epoch of this one changes nothing.
+ */
 class DelayedCommit implements DelayedOperation<Partition> {
   readonly #partition: Partition;
-  readonly #leaderEpoch: number;
   readonly #offset: number;
   readonly #resolve: () => void;
   readonly #reject: (error: ProtocolError) => void;
 
-  constructor(
-    partition: Partition,
-    leaderEpoch: number,
-    offset: number,
-    resolve: () => void,
-    reject: (error: ProtocolError) => void,
-  ) {
+  constructor(partition: Partition, offset: number, resolve: () => void, reject: (error: ProtocolError) => void) {
     this.#partition = partition;
-    this.#leaderEpoch = leaderEpoch;
     this.#offset = offset;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -120,7 +114,7 @@ class DelayedCommit implements DelayedOperation<Partition> {
   tryComplete(): boolean {
     const partition = this.#partition;
     if (partition.isOffline) this.#reject(new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR));
-    else if (!partition.isLeader || partition.leaderEpoch !== this.#leaderEpoch) this.expire();
+    else if (!partition.isLeader) this.expire();
     else if (partition.log.highWatermark >= this.#offset) this.#resolve();
     else return false;
     return true;

@@ -218,27 +218,50 @@ describe('the coordinator runtime', () => {
     assert.equal(await read(), '');
   });
 
-  test('only a later epoch takes the place of another', async () => {
+  test('a later epoch of the same leader changes nothing, for those who wait neither', async () => {
     await runtime.load(0, 5);
     await write('a');
-    await runtime.load(0, 5);
-    await runtime.load(0, 4);
-    assert.deepEqual(events, ['loaded nothing']);
-    runtime.unload(0, 4);
-    assert.equal(await read(), '0:a');
+    log.isHeld = true;
+    const wrote = outcomeOf(runtime.write(0, remember('b', 'wrote b')));
     await runtime.load(0, 6);
-    assert.deepEqual([events, await read()], [['loaded nothing', 'unloaded', 'loaded 0:a'], '0:a']);
+    await runtime.load(0, 4);
+    log.release();
+    assert.deepEqual([events, await wrote.now(), await read()], [['loaded nothing'], 'wrote b', '0:a 1:b']);
+    const epochs: number[] = [];
+    const append = log.append.bind(log);
+    log.append = (partition, leaderEpoch, records) => {
+      epochs.push(leaderEpoch);
+      return append(partition, leaderEpoch, records);
+    };
+    await write('c');
+    assert.deepEqual(epochs, [6]);
+    runtime.unload(0, 5);
+    assert.equal(await read(), '0:a 1:b 2:c');
     runtime.unload(0, 6);
-    assert.equal(await read(), 'NOT_COORDINATOR');
+    assert.deepEqual([events, await read()], [['loaded nothing', 'unloaded'], 'NOT_COORDINATOR']);
   });
 
-  test('a load that is overtaken leaves nothing behind', async () => {
+  test('a later epoch in the middle of a load lets it go on', async () => {
+    await runtime.load(0, 0);
+    await write('a');
+    runtime.unload(0);
+    log.isReplayHeld = true;
+    const loading = runtime.load(0, 1);
+    await runtime.load(0, 2);
+    assert.equal(await read(), 'COORDINATOR_LOAD_IN_PROGRESS');
+    log.releaseReplay();
+    await loading;
+    assert.deepEqual([events, await read()], [['loaded nothing', 'unloaded', 'loaded 0:a'], '0:a']);
+  });
+
+  test('a load that is overtaken by another after a resignation leaves nothing behind', async () => {
     await runtime.load(0, 0);
     await write('a');
     runtime.unload(0);
     log.isReplayHeld = true;
     const first = runtime.load(0, 1);
-    const second = runtime.load(0, 2);
+    runtime.unload(0, 1);
+    const second = runtime.load(0, 3);
     log.releaseReplay();
     await Promise.all([first, second]);
     assert.deepEqual(events, ['loaded nothing', 'unloaded', 'unloaded', 'loaded 0:a']);

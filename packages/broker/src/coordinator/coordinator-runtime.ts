@@ -24,7 +24,7 @@ export interface CoordinatorRuntimeParts<S extends CoordinatorShard> {
 }
 
 interface Loaded<S> {
-  readonly leaderEpoch: number;
+  leaderEpoch: number;
   readonly shard: S;
   readonly timer: CoordinatorTimer;
   isLoading: boolean;
@@ -42,12 +42,14 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
     this.#parts = parts;
   }
 
-  /** This broker leads the partition from now on. Settles when the shard is loaded, or the attempt was overtaken. */
+  /**
+   * This broker leads the partition from now on. Settles when the shard is loaded, or the attempt was overtaken. Who is the leader
+   * already, in an earlier epoch, has all that there is: nobody else can have written since, or `unload` would have been called.
+   */
   async load(partition: number, leaderEpoch: number): Promise<void> {
     const current = this.#shards.get(partition);
-    if (current !== undefined && current.leaderEpoch >= leaderEpoch) return;
-    if (current !== undefined) this.#drop(partition, current);
-    await this.#load(partition, leaderEpoch);
+    if (current === undefined) await this.#load(partition, leaderEpoch);
+    else current.leaderEpoch = Math.max(current.leaderEpoch, leaderEpoch);
   }
 
   /** Another broker leads the partition, or nobody. With an epoch, only if the shard is of no later one. */
