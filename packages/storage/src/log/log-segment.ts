@@ -215,9 +215,10 @@ export class LogSegment {
 
   /**
    * Scans the segment after a crash: the first batch that is damaged, and all that follows, is cut off; the indexes are made anew.
-   * `take` sees each batch whose bytes are whole, and says whether it belongs there. Answers the bytes that were cut off.
+   * `take` sees each batch whose bytes are whole, and says whether it belongs there. Answers the bytes that were cut off. Each step looks
+   * through a piece of a few megabytes.
    */
-  recover(maxMessageBytes: number, take: (batch: Batch) => boolean): number {
+  *recover(maxMessageBytes: number, take: (batch: Batch) => boolean): Generator<void, number, undefined> {
     this.offsetIndex.reset();
     this.timeIndex.reset();
     this.transactionIndex.reset();
@@ -229,6 +230,10 @@ export class LogSegment {
     let valid = 0;
     let nextOffset = this.baseOffset;
     for (const batch of this.#wholeBatches(maxMessageBytes)) {
+      if (batch === undefined) {
+        yield;
+        continue;
+      }
       // What stands in the wrong place is no batch of this segment, though its bytes are whole.
       const firstOffset = batch instanceof RecordBatch ? batch.baseOffset : batch.lastOffset;
       if (firstOffset < nextOffset || !this.canHold(0, batch.lastOffset) || !take(batch)) break;
@@ -242,8 +247,8 @@ export class LogSegment {
     return cut;
   }
 
-  /** Batches with a right checksum, up to the first that is not. */
-  *#wholeBatches(maxMessageBytes: number): Generator<Batch, void, undefined> {
+  /** Batches with a right checksum, up to the first that is not; undefined between two pieces. */
+  *#wholeBatches(maxMessageBytes: number): Generator<Batch | undefined, void, undefined> {
     const { records } = this;
     let window = Buffer.allocUnsafeSlow(
       Math.min(records.sizeBytes, Math.max(1024 * 1024, Math.min(maxMessageBytes, 8 * 1024 * 1024))),
@@ -264,7 +269,10 @@ export class LogSegment {
         throw error;
       }
       at = start + taken;
-      if (taken > 0) continue;
+      if (taken > 0) {
+        yield undefined;
+        continue;
+      }
       // Not one whole batch in the window: it is larger than that, or cut off.
       const needed = end >= 12 ? window.readInt32BE(8) + 12 : 0;
       if (needed <= window.length || needed > records.sizeBytes - at) return;

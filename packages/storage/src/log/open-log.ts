@@ -46,7 +46,17 @@ export interface LoadedLog {
 
 const nothingRecovered: RecoveryReport = { scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
 
+/** All at once; see `openLogInSteps`. */
 export function openLog(path: string, world: LogWorld, options: OpenLogOptions): LoadedLog {
+  const opening = openLogInSteps(path, world, options);
+  for (;;) {
+    const step = opening.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** A crash may leave gigabytes to be looked through: between two steps other work can have its turn. */
+export function* openLogInSteps(path: string, world: LogWorld, options: OpenLogOptions): Generator<void, LoadedLog, undefined> {
   const { config, isNew } = options;
   const names = isNew ? [] : finishSegmentSwaps(world, path);
   const files = new LogFiles(path, world, snapshotsAmong(names), options.isClean);
@@ -59,7 +69,7 @@ export function openLog(path: string, world: LogWorld, options: OpenLogOptions):
   const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates, hasSnapshots };
   const firstUntrusted = isEmpty ? segments.count : firstUntrustedSegment(loading, new Set(names));
   if (areEpochsLost) findEpochs(loading, firstUntrusted);
-  const recovery = firstUntrusted < segments.count ? recover(loading, firstUntrusted) : nothingRecovered;
+  const recovery = firstUntrusted < segments.count ? yield* recover(loading, firstUntrusted) : nothingRecovered;
   const logEndOffset = segments.active.readNextOffset() ?? segments.active.baseOffset;
   const logStartOffset = Math.max(options.logStartOffset, segments.first.baseOffset);
   const firstScannedOffset = segments.at(firstUntrusted)?.baseOffset ?? Number.MAX_SAFE_INTEGER;
@@ -208,7 +218,7 @@ function beginAt(offset: number, segments: LogSegments, files: LogFiles, config:
 }
 
 /** Scans the segments from that one on. */
-function recover(loading: Loading, first: number): RecoveryReport {
+function* recover(loading: Loading, first: number): Generator<void, RecoveryReport, undefined> {
   const { segments, options, files, producerStates, leaderEpochs, world, path } = loading;
   const start = segments.at(first)!.baseOffset;
   files.removeSnapshots((offset) => offset > start);
@@ -229,7 +239,7 @@ function recover(loading: Loading, first: number): RecoveryReport {
     scannedSegments += 1;
     if (index > first) files.writeSnapshot(producerStates, segment.baseOffset);
     nextOffset = segment.baseOffset;
-    truncatedBytes += segment.recover(options.config.maxMessageBytes, (batch) => {
+    truncatedBytes += yield* segment.recover(options.config.maxMessageBytes, (batch) => {
       if (!epochs.take(batch)) return false;
       replayIndexed(producerStates, segment, batch);
       nextOffset = batch.lastOffset + 1;

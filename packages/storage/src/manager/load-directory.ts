@@ -6,7 +6,7 @@ import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
 import type { LogConfig } from '../log/log-config.ts';
 import { partitionMetadataFile } from '../log/log-file-names.ts';
 import type { LogWorld } from '../log/log-files.ts';
-import { type LoadedLog, openLog } from '../log/open-log.ts';
+import { type LoadedLog, openLogInSteps } from '../log/open-log.ts';
 import { parseFutureFolder, parseTopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
 import { readTopicId } from './partition-metadata.ts';
@@ -55,6 +55,7 @@ export async function loadDirectory(directory: LogDirectory, loading: Loading): 
   const highWatermarks = readCheckpoint('highWatermark');
   const startOffsets = readCheckpoint('logStartOffset');
   const cleanedOffsets = readCheckpoint('cleanedOffset');
+  const giveWay = (): Promise<void> => new Promise((resolve) => timer.afterThisTurn(resolve));
   let opened = 0;
   for (const folder of fileSystem.listSync(directory.path)) {
     const path = `${directory.path}/${folder}`;
@@ -70,7 +71,7 @@ export async function loadDirectory(directory: LogDirectory, loading: Loading): 
     const name = topicPartitionKey(topicPartition);
     const isFuture = future !== undefined;
     try {
-      const loaded = openLog(path, loading.world, {
+      const opening = openLogInSteps(path, loading.world, {
         topicPartition,
         topicId: readTopicId(fileSystem, `${path}/${partitionMetadataFile}`) ?? zeroUuid,
         directory,
@@ -82,13 +83,15 @@ export async function loadDirectory(directory: LogDirectory, loading: Loading): 
         highWatermark: highWatermarks.get(name) ?? 0,
         cleanedOffset: cleanedOffsets.get(name),
       });
-      loading.found({ ...loaded, name, isFuture });
+      let step = opening.next();
+      for (; step.done !== true; step = opening.next()) await giveWay();
+      loading.found({ ...step.value, name, isFuture });
     } catch (error) {
       if (isDiskFault(error) || isDiskFull(error)) throw error;
       loading.unreadable({ name, isFuture, path, error });
     }
     opened += 1;
-    if (opened % logsPerTurn === 0) await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
+    if (opened % logsPerTurn === 0) await giveWay();
   }
   return isClean;
 }
