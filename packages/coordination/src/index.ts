@@ -20,9 +20,9 @@ export * from './coordination-tree.ts';
 export { EmbeddedStore, type EmbeddedStoreParts, journalFileName } from './embedded/embedded-store.ts';
 export { CorruptJournalError } from './embedded/write-ahead-file.ts';
 export { InvalidNodeError } from './node-json.ts';
+export type { ZooKeeperAuth } from './zookeeper/authentication.ts';
 export { parseConnectString } from './zookeeper/connect-string.ts';
 export type { SaslCredentials } from './zookeeper/digest-md5.ts';
-export type { ZooKeeperAuth } from './zookeeper/ensemble-link.ts';
 // For servers in tests that speak ZooKeeper's protocol.
 export { JuteReader, JuteWriter } from './zookeeper/jute.ts';
 export { opcodes } from './zookeeper/requests.ts';

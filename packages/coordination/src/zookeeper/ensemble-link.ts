@@ -13,29 +13,22 @@
 
 import type { Clock, Logger, Network, Random, Timer, TimerTask } from '@odradek/runtime';
 import { CoordinationError, isCoordinationError, type SessionState } from '../coordination.ts';
+import { authenticate, type Identity } from './authentication.ts';
 import { CallQueue } from './call-queue.ts';
 import { formatAddress, type ServerAddress, ServerRing } from './connect-string.ts';
 import { type Call, ZooKeeperConnection } from './connection.ts';
-import { answerDigestChallenge, type SaslCredentials } from './digest-md5.ts';
 import { InvalidAnswerError } from './jute.ts';
 import {
   closeRequest,
   type Notification,
   type StandingWatches,
-  saslRequest,
   sessionExpiredError,
   sessionMovedError,
   setWatchesRequest,
   xids,
 } from './requests.ts';
 
-/** A name that every connection proves before anything else: scheme `digest` with `user:password`, for one. */
-export interface ZooKeeperAuth {
-  readonly scheme: string;
-  readonly auth: string | Uint8Array;
-}
-
-export interface EnsembleLinkParts {
+export interface EnsembleLinkParts extends Identity {
   readonly network: Pick<Network, 'connect'>;
   readonly timer: Timer;
   readonly clock: Clock;
@@ -48,9 +41,6 @@ export interface EnsembleLinkParts {
   readonly connectionTimeoutMs: number;
   readonly maxInFlightRequests: number;
   readonly maxAnswerBytes: number;
-  readonly auth: readonly ZooKeeperAuth[];
-  /** Who we are for SASL, which here is DIGEST-MD5. */
-  readonly sasl: SaslCredentials | undefined;
 }
 
 export interface LinkListener {
@@ -87,6 +77,7 @@ export class EnsembleLink {
   #connection: ZooKeeperConnection | undefined;
   /** The one that is being opened. */
   #attempt: ZooKeeperConnection | undefined;
+  #isAttaching = false;
   #attachedAtMs = 0;
   /** Attempts since the last one that was of use. */
   #failures = 0;
@@ -162,6 +153,16 @@ export class EnsembleLink {
 
   /** Tries one server after the other until one has taken the session, or has said that it is over. */
   async #attach(deadlineMs = Number.POSITIVE_INFINITY): Promise<void> {
+    if (this.#isAttaching) return;
+    this.#isAttaching = true;
+    try {
+      await this.#tryServers(deadlineMs);
+    } finally {
+      this.#isAttaching = false;
+    }
+  }
+
+  async #tryServers(deadlineMs: number): Promise<void> {
     const { clock, logger } = this.#parts;
     for (;;) {
       const pauseMs = this.#backOffMs();
@@ -171,7 +172,7 @@ export class EnsembleLink {
       const server = this.#ring.next();
       try {
         await this.#attachTo(server, deadlineMs - clock.monotonicMs());
-        return;
+        if (this.#connection !== undefined || this.#isOver) return;
       } catch (error) {
         this.#attempt = undefined;
         if (this.#isOver) return;
@@ -210,33 +211,13 @@ export class EnsembleLink {
       if (this.#sessionId !== 0n && answer.sessionId !== this.#sessionId) {
         throw new InvalidAnswerError(`session ${answer.sessionId} where ${this.#sessionId} was asked for`);
       }
-      await this.#authenticate(connection, timeoutMs);
+      await authenticate(connection, this.#parts, timeoutMs);
       this.#attached(connection, answer);
     } catch (error) {
       connection.destroy(error instanceof Error ? error : new Error(String(error)));
       throw error;
     } finally {
       this.#confirmedAtMs = Math.max(this.#confirmedAtMs, connection.confirmedAtMs);
-    }
-  }
-
-  async #authenticate(connection: ZooKeeperConnection, timeoutMs: number): Promise<void> {
-    const { auth: auths, sasl, timer, random } = this.#parts;
-    if (auths.length === 0 && sasl === undefined) return;
-    const timeout = timer.schedule(timeoutMs, () => {
-      connection.destroy(new Error(`${connection.server} has not answered an authentication within ${Math.round(timeoutMs)} ms`));
-    });
-    try {
-      for (const { scheme, auth } of auths) {
-        await connection.authenticate(scheme, typeof auth === 'string' ? Buffer.from(auth, 'utf8') : auth);
-      }
-      if (sasl !== undefined) {
-        const challenge = await connection.ask(saslRequest(Buffer.alloc(0)));
-        const { response, verify } = answerDigestChallenge(challenge, sasl, random.bytes(24).toString('base64'));
-        verify(await connection.ask(saslRequest(response)));
-      }
-    } finally {
-      timeout.cancel();
     }
   }
 
@@ -342,7 +323,7 @@ export class EnsembleLink {
 
   #end(state: 'expired' | 'closed', cause?: unknown): void {
     if (this.#isOver) return;
-    this.#become(state);
+    this.#state = state;
     this.#silenceTask?.cancel();
     this.#lapseTask?.cancel();
     const ending = new Error(`the session is ${state}`, { cause });
@@ -351,6 +332,7 @@ export class EnsembleLink {
     this.#connection = undefined;
     for (const call of this.#waiting.drain()) call.fail(new CoordinationError('SessionExpired', call.path));
     this.#wake?.();
+    this.#listener.changed(state);
   }
 
   #become(state: SessionState): void {

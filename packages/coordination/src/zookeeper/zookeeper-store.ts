@@ -2,9 +2,9 @@
 
 import type { Clock, Logger, Network, Random, Timer } from '@odradek/runtime';
 import { type Coordination, type CoordinationStore, isCoordinationError } from '../coordination.ts';
+import type { ZooKeeperAuth } from './authentication.ts';
 import { parseConnectString } from './connect-string.ts';
 import type { SaslCredentials } from './digest-md5.ts';
-import type { ZooKeeperAuth } from './ensemble-link.ts';
 import { ZooKeeperSession, type ZooKeeperSessionParts } from './session.ts';
 
 export interface ZooKeeperStoreParts {
