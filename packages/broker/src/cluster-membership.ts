@@ -80,8 +80,8 @@ export class ClusterMembership {
     this.#isClosed = true;
     this.#stopListening();
     this.#endPause();
+    // A renewal that is under way finds out when the store answers it, which may take long; nobody waits for that.
     await this.#session.close();
-    await this.#renewal;
   }
 
   #stateChanged(state: SessionState): void {

@@ -72,6 +72,7 @@ export class ActiveController {
   readonly #notifications: TreeNotifications;
   readonly #watches: LoadingWatches;
   #balanceTask: TimerTask | undefined;
+  #isLoaded = false;
   #isOver = false;
 
   constructor(parts: ActiveControllerParts) {
@@ -116,6 +117,11 @@ export class ActiveController {
     this.#notifications = new TreeNotifications({ ...all, postOnce });
   }
 
+  /** Whether the whole tree is known. Before that nothing can be decided. */
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
   /** Loads the tree and brings every partition and broker to where it should be. */
   async start(): Promise<void> {
     const { context } = this;
@@ -153,6 +159,7 @@ export class ActiveController {
     await this.#deletion.resume();
     await this.#notifications.watchRequests();
     this.#requests.send();
+    this.#isLoaded = true;
     if (this.#parts.leaderBalance().isEnabled) this.#scheduleBalanceCheck(firstBalanceCheckMs);
   }
 
@@ -408,7 +415,8 @@ export class ActiveController {
   }
 
   async #unlessOver(action: () => Promise<void>): Promise<void> {
-    if (this.#isOver) return;
+    // What comes up before everything is known is known when it is.
+    if (this.#isOver || !this.#isLoaded) return;
     try {
       await action();
     } finally {

@@ -5,6 +5,7 @@ import {
   type BrokerRegistration,
   brokerIdNode,
   type Coordination,
+  CoordinationError,
   configNode,
   deleteTopicNode,
   EmbeddedStore,
@@ -27,6 +28,7 @@ import {
 import { createLogger, SystemTimer, systemClock } from '@odradek/runtime';
 import { SimulatedDisk, SimulatedWorld } from '@odradek/testing';
 import { createPersistentPaths, registerBroker } from '../broker-registration.ts';
+import { CurrentSession } from '../current-session.ts';
 import type { BrokerChannel } from './broker-channel.ts';
 import { Controller, type WantedMove } from './controller.ts';
 
@@ -34,6 +36,8 @@ const logger = createLogger({ level: 'fatal' });
 
 interface ScenarioBroker {
   readonly session: Coordination;
+  /** What the controller holds: the session, or, while it is cut off, none. */
+  readonly current: CurrentSession;
   controller?: Controller;
 }
 
@@ -163,6 +167,10 @@ export class ControllerScenario {
         for (const id of [first, ...rest]) await this.#store.expireSession(this.#broker(Number(id)).session.sessionId);
         for (const id of [first, ...rest]) await this.#startBroker(Number(id), null);
         return;
+      case 'cut':
+        return this.#broker(Number(first)).current.replace(cutOff(this.#broker(Number(first)).session.sessionId));
+      case 'mend':
+        return this.#broker(Number(first)).current.replace(this.#broker(Number(first)).session);
       case 'balanced':
         this.#isBalanced = true;
         return;
@@ -197,10 +205,14 @@ export class ControllerScenario {
   }
 
   async #reassign(moves: readonly WantedMove[]): Promise<void> {
-    for (const { topic, partition, error } of await this.#active().alterReassignments(moves, {
-      mayChangeReplicationFactor: true,
-    })) {
-      this.#say(`${topic}-${partition}: ${error === undefined ? 'begun' : `${error.codeName}: ${error.message}`}`);
+    try {
+      const outcomes = await this.#active().alterReassignments(moves, { mayChangeReplicationFactor: true });
+      for (const { topic, partition, error } of outcomes) {
+        this.#say(`${topic}-${partition}: ${error === undefined ? 'begun' : `${error.codeName}: ${error.message}`}`);
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#say(`no move: ${error.codeName}`);
     }
   }
 
@@ -240,7 +252,7 @@ export class ControllerScenario {
 
   async #startBroker(id: number, rack: string | null): Promise<void> {
     const session = await this.#store.openSession();
-    this.#brokers.set(id, { session });
+    this.#brokers.set(id, { session, current: new CurrentSession(session) });
     const endpoints = [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: `b${id}`, port: 9092 }];
     await registerBroker(
       session,
@@ -253,7 +265,7 @@ export class ControllerScenario {
     const broker = this.#broker(id);
     broker.controller = new Controller({
       brokerId: id,
-      coordination: broker.session,
+      coordination: broker.current,
       channel: this.#channel(),
       clock: systemClock,
       timer: this.#world.timer,
@@ -365,6 +377,25 @@ export class ControllerScenario {
 function partitionOf(text: string): { topic: string; partition: number } {
   const [topic = '', partition = ''] = text.split(/-(?=\d+$)/);
   return { topic, partition: Number(partition) };
+}
+
+/** A session whose store cannot be reached. */
+function cutOff(sessionId: bigint): Coordination {
+  const fail = (path: string): Promise<never> => Promise.reject(new CoordinationError('ConnectionLoss', path));
+  return {
+    sessionId,
+    state: 'disconnected',
+    onState: () => () => undefined,
+    create: fail,
+    get: fail,
+    set: fail,
+    delete: fail,
+    exists: fail,
+    children: fail,
+    multi: () => fail('/'),
+    sync: fail,
+    close: () => fail('/'),
+  };
 }
 
 function idsIn(text = ''): number[] {

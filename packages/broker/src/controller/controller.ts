@@ -108,7 +108,7 @@ export class Controller {
       // What failed meanwhile need not wait any longer.
       if (state === 'connected') this.#startOverNow?.();
     });
-    await this.#queue.run('election', () => this.#elect());
+    await this.#stand(() => this.#elect());
     await this.#active?.answered(this.#parts.brokerId);
   }
 
@@ -120,8 +120,17 @@ export class Controller {
 
   /** This broker is registered in a new session, and stands for election again. */
   async sessionRenewed(): Promise<void> {
-    if (this.#isClosed) return;
-    await this.#queue.run('election', () => this.#standAgain());
+    if (!this.#isClosed) await this.#stand(() => this.#standAgain());
+  }
+
+  /** A store that is away for a moment holds up the election, and nothing else. */
+  async #stand(elect: () => Promise<void>): Promise<void> {
+    try {
+      await this.#queue.run('election', elect);
+    } catch (error) {
+      if (!isCoordinationError(error, 'ConnectionLoss', 'SessionExpired')) throw error;
+      this.#eventFailed('election', error);
+    }
   }
 
   /** Does nothing more. The office is free when the session ends. */
@@ -247,6 +256,9 @@ export class Controller {
     let result: { readonly value: T } | undefined;
     await this.#queue.run(name, async () => {
       if (this.#active === undefined) throw new ProtocolError(errorCodes.NOT_CONTROLLER);
+      if (!this.#active.isLoaded) {
+        throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, 'The coordination tree cannot be read at the moment.');
+      }
       try {
         result = { value: await action(this.#active) };
       } catch (error) {
@@ -375,7 +387,7 @@ export class Controller {
     if (error instanceof ControllerMovedError) this.#queue.postOnce('controller moved', () => this.#standAgain());
     else {
       this.#parts.logger.error('The controller could not deal with an event', { event: name, error });
-      if (isCoordinationError(error, 'ConnectionLoss')) this.#startOverSoon();
+      if (isCoordinationError(error, 'ConnectionLoss') || this.#active?.isLoaded === false) this.#startOverSoon();
     }
   }
 }
