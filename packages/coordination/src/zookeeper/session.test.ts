@@ -86,6 +86,19 @@ describe('a ZooKeeper session and its servers', () => {
     assert.ok(pings >= 8 && pings <= 10, `${pings} pings`);
   });
 
+  it('can be asked for another timeout than that of the store', async () => {
+    const world = new SimulatedWorld({ seed: 1, logLevel: 'fatal' });
+    const server = new FakeServer();
+    await server.listen(world.machine('zk0').network, '', 2181);
+    const store = await ZooKeeperStore.connect({ ...world.machine('broker'), connect: 'zk0' });
+    await world.run(store.openSession());
+    await world.run(store.openSession({ timeoutMs: 1234 }));
+    assert.deepEqual(
+      server.greetings.map((greeting) => greeting.timeoutMs),
+      [18_000, 1234],
+    );
+  });
+
   it('goes to another server after two thirds of the timeout without a byte, with the same id and password', async () => {
     const scene = await sceneWith([{}, {}, {}]);
     const silent = listening(scene);
@@ -538,6 +551,20 @@ describe('answers of a ZooKeeper server', () => {
     );
     assert.equal(failure.code, 'ConnectionLoss');
   });
+
+  const lists: [name: string, body: JuteWriter][] = [
+    ['longer than the frame', new JuteWriter().int(0x7fff_ffff)],
+    ['of a negative length', new JuteWriter().int(-5)],
+    ['without its names', new JuteWriter().int(2).string('a').int(-1)],
+  ];
+  for (const [name, body] of lists) {
+    it(`that are a list ${name} break the connection`, async () => {
+      const scene = await sceneWith([{ asked: (connection, { xid }) => connection.answer(xid, 1, 0, body.finish()) }]);
+      const failure = await failureOf(scene.world, scene.session.children('/a'));
+      assert.equal(failure.code, 'ConnectionLoss');
+      assert.match(failure.message, /cannot be understood/);
+    });
+  }
 
   it('on a session of all 64 bits are compared by all of them', async () => {
     const sessionId = -0x7edc_ba98_7654_3211n;

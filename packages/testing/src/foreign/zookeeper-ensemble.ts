@@ -4,10 +4,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { freePort } from '../odradek-process.ts';
 import { until } from '../until.ts';
 import { findProgram, isContinuousIntegration, type Tool } from './machine-tools.ts';
 import { runCommand } from './run-command.ts';
@@ -73,7 +72,7 @@ export class ZooKeeperEnsemble {
   static async prepare(classPath: string, options: ZooKeeperOptions): Promise<ZooKeeperEnsemble> {
     const directory = mkdtempSync(join(tmpdir(), 'odradek-zookeeper-'));
     const count = options.servers ?? 1;
-    const ports = await Promise.all(Array.from({ length: 3 * count }, () => freePort()));
+    const ports = await freePorts(3 * count);
     const members = Array.from({ length: count }, (_, i) => `server.${i + 1}=127.0.0.1:${ports[3 * i + 1]}:${ports[3 * i + 2]}`);
     const servers = Array.from({ length: count }, (_, i) => {
       const home = join(directory, String(i + 1));
@@ -230,4 +229,18 @@ export class ZooKeeperServer {
       socket.once('close', () => resolve(answer));
     });
   }
+}
+
+/** Different ones, which nobody listens on at the moment. */
+async function freePorts(count: number): Promise<number[]> {
+  const holders = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const holder = createServer().listen(0, '127.0.0.1');
+      await once(holder, 'listening');
+      return holder;
+    }),
+  );
+  const ports = holders.map((holder) => (holder.address() as AddressInfo).port);
+  await Promise.all(holders.map((holder) => once(holder.close(), 'close')));
+  return ports;
 }
