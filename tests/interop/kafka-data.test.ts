@@ -22,7 +22,7 @@ import {
   type ZooKeeperEnsemble,
 } from '@odradek/testing';
 import { modernClient, runJava } from './java.ts';
-import { LogReader, type ReadPartition } from './log-reader.ts';
+import { LogReader, type ReadPartition, shownValue } from './log-reader.ts';
 import { readRecordLines, writeRecordLines } from './record-lines.ts';
 import { assertSameRecords, sampleRecords } from './round-trip.ts';
 import { fillLogs, withLogs, writtenTopics } from './written-logs.ts';

@@ -101,7 +101,7 @@ export class LogReader {
             offset: at,
             timestamp,
             key: key?.toString('latin1') ?? null,
-            value: shown(value),
+            value: shownValue(value),
             headers: headers.map((header) => `${header.key}=${header.value?.toString('latin1')}`),
           });
         }
@@ -144,7 +144,7 @@ export class LogReader {
 }
 
 /** What is long is told by its hash, so that a difference can be read. */
-function shown(value: Buffer | null): string | null {
+export function shownValue(value: Buffer | null): string | null {
   if (value === null || value.length < 1000) return value?.toString('latin1') ?? null;
   return `${value.length} bytes with the hash ${hash('sha1', value)}`;
 }
