@@ -23,6 +23,7 @@ import { GroupCoordinator } from './group-coordinator.ts';
 import { GroupLag } from './group-lag.ts';
 import { groupSettingsOf } from './group-settings.ts';
 import type { GroupShard } from './group-shard.ts';
+import { watchTopics } from './topic-watch.ts';
 
 export interface GroupsParts {
   readonly clock: Clock;
@@ -84,19 +85,7 @@ export function startGroups(parts: GroupsParts): Groups {
     if (partition.isLeader) void coordinator.onElection(partition.index, partition.leaderEpoch);
     else coordinator.onResignation(partition.index);
   };
-  const stop = metadataCache.onUpdate((current, previous, touched) => {
-    const gone = new Map<string, string>();
-    let hasNew = false;
-    for (const name of touched) {
-      const before = previous.topic(name);
-      const after = current.topic(name);
-      if (before?.id === after?.id) continue;
-      if (before !== undefined) gone.set(name, before.id);
-      if (after !== undefined) hasNew = true;
-    }
-    if (hasNew) coordinator.topicsCreated();
-    if (gone.size > 0) void coordinator.topicsDeleted(gone);
-  });
+  const stop = watchTopics(metadataCache, coordinator);
   const lag = new GroupLag({ clock, replicaManager, shards: () => coordinator.shards() });
   const stopMetrics = [metrics.collect(() => lag.series()), metrics.collect(() => groupSeries(coordinator.shards()))];
   coordinator.start();
