@@ -2,7 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { CreateTopicsRequest, CreateTopicsResponse, errorCodes, MetadataRequest, MetadataResponse } from '@odradek/protocol';
+import {
+  CreateTopicsRequest,
+  CreateTopicsResponse,
+  ElectLeadersRequest,
+  ElectLeadersResponse,
+  errorCodes,
+  IncrementalAlterConfigsRequest,
+  IncrementalAlterConfigsResponse,
+  MetadataRequest,
+  MetadataResponse,
+} from '@odradek/protocol';
 import { type InProcessCluster, type RawClient, startCluster, until } from '@odradek/testing';
 
 let cluster: InProcessCluster;
@@ -52,4 +62,63 @@ test('a topic is created by the controller alone, and known everywhere', async (
     );
     assert.deepEqual(new Set(partitions.map(({ leaderId }) => leaderId)), new Set([0, 1, 2]));
   }
+});
+
+async function leaderOf(topic: string): Promise<number | undefined> {
+  return (await metadataOf(0, topic)).topics[0]?.partitions[0]?.leaderId;
+}
+
+test('a topic is created on demand by whichever broker is asked', async () => {
+  const client = await cluster.client(2);
+  await until('the topic has a leader', async () => {
+    const { topics } = await client.send(MetadataRequest, MetadataResponse, 12, { topics: [{ name: 'wanted' }] });
+    return topics[0]?.errorCode === errorCodes.NONE && (topics[0].partitions[0]?.leaderId ?? -1) >= 0;
+  });
+});
+
+test('a partition whose last replica in sync is gone gets another leader once that is allowed', async () => {
+  const assignments = [{ partitionIndex: 0, brokerIds: [1, 2] }];
+  const created = await (await controllerClient()).send(CreateTopicsRequest, CreateTopicsResponse, 7, {
+    topics: [{ name: 'risky', numPartitions: -1, replicationFactor: -1, assignments }],
+    timeoutMs: 10_000,
+  });
+  assert.equal(created.topics[0]?.errorCode, errorCodes.NONE);
+  await cluster.stopBroker(2);
+  await cluster.killBroker(1);
+  await until('there is no leader', async () => (await leaderOf('risky')) === -1);
+  await cluster.startBroker(2);
+  await until('the broker is back', async () => (await metadataOf(0)).brokers.length === 2);
+  assert.equal(await leaderOf('risky'), -1, 'it was not in sync');
+  const configs = [{ name: 'unclean.leader.election.enable', configOperation: 0, value: 'true' }];
+  const altered = await (await cluster.client(2)).send(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse, 1, {
+    resources: [{ resourceType: 2, resourceName: 'risky', configs }],
+  });
+  assert.equal(altered.responses[0]?.errorCode, errorCodes.NONE);
+  await until('the broker that was behind leads', async () => (await leaderOf('risky')) === 2);
+  await cluster.startBroker(1);
+  await until('the other follows', async () => {
+    const [partition] = (await metadataOf(0, 'risky')).topics[0]?.partitions ?? [];
+    return partition?.leaderId === 2 && partition.isrNodes.length === 2;
+  });
+});
+
+test('a request between brokers can be answered by the test, and a broker that is not heard stays out of sync', async () => {
+  const partitionsOf = async () => (await metadataOf(0, 't')).topics[0]?.partitions ?? [];
+  const areAllInSync = async () => (await partitionsOf()).every(({ isrNodes }) => isrNodes.length === 3);
+  await until('all are in sync', areAllInSync);
+  await (await controllerClient()).send(ElectLeadersRequest, ElectLeadersResponse, 2, { topicPartitions: null });
+  await until('broker 2 leads', async () => (await partitionsOf()).some(({ leaderId }) => leaderId === 2));
+  const refused: number[] = [];
+  // Every change of in-sync replicas that others ask of the controller is refused.
+  const stop = cluster.intercept(56, ({ from, answer }) => {
+    refused.push(from);
+    answer({ errorCode: errorCodes.STALE_BROKER_EPOCH });
+  });
+  await cluster.killBroker(1);
+  await cluster.startBroker(1);
+  await until('others ask', () => refused.includes(2));
+  const led = (await partitionsOf()).filter(({ leaderId }) => leaderId === 2);
+  assert.ok(led.length > 0 && led.every(({ isrNodes }) => !isrNodes.includes(1)));
+  stop();
+  await until('all are in sync again', areAllInSync);
 });
