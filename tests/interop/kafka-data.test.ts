@@ -113,10 +113,7 @@ describe('a data directory changes hands', { skip: skipWithout(kafka, client), t
         topic,
         String(expected.records.length),
       ]);
-      const values = readRecordLines(stdout).map(({ key, value }) => [
-        key?.toString('latin1') ?? null,
-        value?.toString('latin1') ?? null,
-      ]);
+      const values = readRecordLines(stdout).map(({ key, value }) => [key?.toString('latin1') ?? null, shownValue(value)]);
       assert.deepEqual(
         values,
         expected.records.map(({ key, value }) => [key, value]),
