@@ -126,6 +126,7 @@ export class ActiveController {
   async start(): Promise<void> {
     const { context } = this;
     const { coordination } = this.#parts;
+    await this.#notifications.watch();
     // All watches are set before the first reading is acted upon, so nothing is missed in between.
     const [brokers, topicNames, deletions] = await Promise.all([
       readBrokers(coordination, this.#watches),
@@ -136,7 +137,6 @@ export class ActiveController {
     await loadTopics({ ...this.#parts, context }, topicNames, this.#watches);
     await loadLeaderships(this.#tree, [...context.partitions()]);
     await this.#parts.loadTopicConfigs(topicNames);
-    await this.#notifications.watch();
     this.#requests.addMetadata(context.liveBrokerIds(), []);
     this.#requests.send();
 

@@ -40,11 +40,11 @@ export class TreeNotifications {
     this.#electionWatcher = creationWatcher(preferredReplicaElectionNode.path, parts, () => this.#takeElectionRequest());
   }
 
-  /** Takes what lies there from before, and everything that comes. */
+  /** Takes everything that comes. What lies there from before is removed: it is in what the controller reads after this. */
   async watch(): Promise<void> {
     await Promise.all([
-      this.#takeFolder(isrChangeNode.folder, (data) => this.#isrsChanged(data)),
-      this.#takeFolder(logDirEventNode.folder, (data) => this.#directoryFailed(data)),
+      this.#watchFolder(isrChangeNode.folder, (data) => this.#isrsChanged(data)),
+      this.#watchFolder(logDirEventNode.folder, (data) => this.#directoryFailed(data)),
     ]);
   }
 
@@ -69,11 +69,23 @@ export class TreeNotifications {
     await replicaStates.change([...context.replicasOn(logDirEventNode.decode(data))], 'Online');
   }
 
-  /** Reads and removes what is in the folder, and does so again when something comes. */
-  async #takeFolder(folder: string, take: (data: Buffer | null) => Promise<void>): Promise<void> {
-    const { coordination, tree, requests, postOnce, logger } = this.#parts;
+  async #watchFolder(folder: string, take: (data: Buffer | null) => Promise<void>): Promise<void> {
+    const names = await this.#namesIn(folder, take);
+    await this.#parts.tree.remove(names.map((name) => `${folder}/${name}`));
+  }
+
+  /** In the order in which they came. The folder is taken again when something comes. */
+  async #namesIn(folder: string, take: (data: Buffer | null) => Promise<void>): Promise<string[]> {
+    const { coordination, postOnce } = this.#parts;
     const { names } = await coordination.children(folder, () => postOnce(folder, () => this.#takeFolder(folder, take)));
-    const nodes = await Promise.all(names.sort().map((name) => coordination.get(`${folder}/${name}`)));
+    return names.sort();
+  }
+
+  /** Reads and removes what is in the folder. */
+  async #takeFolder(folder: string, take: (data: Buffer | null) => Promise<void>): Promise<void> {
+    const { coordination, tree, requests, logger } = this.#parts;
+    const names = await this.#namesIn(folder, take);
+    const nodes = await Promise.all(names.map((name) => coordination.get(`${folder}/${name}`)));
     for (const { data } of nodes) {
       try {
         await take(data);
