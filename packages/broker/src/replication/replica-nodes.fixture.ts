@@ -1,4 +1,4 @@
-// Several brokers' replicas of one partition, on simulated machines that talk over a simulated network, and a controller that knows only
+// Several brokers' replicas of a partition (and of a second one that only goes along), on simulated machines that talk over a simulated network, and a controller that knows only
 // the rules that a leader relies on. No coordination, no clients: what is under test is replication alone.
 
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ import type { Partition } from './partition.ts';
 import { type Replication, startReplication } from './start-replication.ts';
 
 export const topic = 't';
-const topicId = 'AAAAAAAAAAAAAAAAAAAAAQ';
+export const topicId = 'AAAAAAAAAAAAAAAAAAAAAQ';
 const port = 9092;
 
 type PartitionUpdate = MetadataUpdate['topicStates'][number]['partitionStates'][number];
@@ -42,6 +42,9 @@ export interface ReplicaNodesOptions {
   readonly properties?: Readonly<Record<string, string>>;
   /** The highest version of Fetch that all brokers serve. */
   readonly maxFetchVersion?: number;
+  /** What was set for the topic, and for all brokers while they run. */
+  readonly topicOverrides?: Readonly<Record<string, string>>;
+  readonly dynamicProperties?: Readonly<Record<string, string>>;
   /** How long the controller takes at most until it has written a change, and as long again until the leader hears of it. */
   readonly alterDelayMs?: number;
 }
@@ -62,6 +65,7 @@ class ReplicaNode {
     this.machine = nodes.world.machine(nameOf(id));
     const { clock, timer, network, metrics, logger } = this.machine;
     const config = new BrokerConfig(nodes.propertiesOf(id));
+    config.setDynamic('dynamicBroker', nodes.dynamicProperties);
     const topicLogConfig = (): LogConfig => nodes.logConfig;
     this.logManager = LogManager.open({
       world: this.machine,
@@ -79,7 +83,7 @@ class ReplicaNode {
       metadataCache: this.metadataCache,
       loadTopicConfigs: async () => undefined,
       topicLogConfig,
-      topicOverrides: () => new Map(),
+      topicOverrides: () => nodes.topicOverrides,
       // Each broker takes itself for the controller's machine: the way there is as long as the network wants.
       askOwnController: (request) =>
         new Promise((resolve) => {
@@ -184,7 +188,8 @@ class FakeController {
       return node !== undefined && (brokerEpoch === -1 || brokerEpoch === node.epoch);
     });
     let errorCode: number = errorCodes.NONE;
-    if (leaderEpoch !== now.leaderEpoch) errorCode = errorCodes.FENCED_LEADER_EPOCH;
+    if (partitionIndex !== 0) errorCode = errorCodes.INELIGIBLE_REPLICA;
+    else if (leaderEpoch !== now.leaderEpoch) errorCode = errorCodes.FENCED_LEADER_EPOCH;
     else if (partitionEpoch !== now.partitionEpoch) errorCode = errorCodes.INVALID_UPDATE_VERSION;
     else if (!isAlive) errorCode = errorCodes.INELIGIBLE_REPLICA;
     else this.leadership = { ...now, isr, partitionEpoch: now.partitionEpoch + 1 };
@@ -234,7 +239,7 @@ class FakeController {
         ungroupedPartitionStates: [],
         liveBrokers: [...this.#nodes.running.keys()].map((id) => ({
           id,
-          rack: null,
+          rack: `rack-${id}`,
           endpoints: [{ listener: 'PLAINTEXT', host: nameOf(id), port, securityProtocol: 0 }],
         })),
       });
@@ -252,7 +257,6 @@ class FakeController {
   #order({ leader, leaderEpoch, isr, partitionEpoch }: Leadership): LeaderAndIsrRequest {
     const state = {
       topicName: '',
-      partitionIndex: 0,
       controllerEpoch: 1,
       leader,
       leaderEpoch,
@@ -271,7 +275,7 @@ class FakeController {
       brokerEpoch: -1,
       type: 1,
       ungroupedPartitionStates: [],
-      topicStates: [{ topicName: topic, topicId, partitionStates: [state] }],
+      topicStates: [{ topicName: topic, topicId, partitionStates: [0, 1].map((partitionIndex) => ({ ...state, partitionIndex })) }],
       liveLeaders: [],
     };
   }
@@ -283,6 +287,8 @@ export class ReplicaNodes {
   readonly logConfig: LogConfig;
   readonly maxFetchVersion: number | undefined;
   readonly alterDelayMs: number;
+  readonly topicOverrides: Properties;
+  readonly dynamicProperties: Properties;
   readonly running = new Map<number, ReplicaNode>();
   readonly controller: FakeController;
   /** Values that were acknowledged with acks=all, and where. */
@@ -299,6 +305,8 @@ export class ReplicaNodes {
     this.logConfig = { ...defaultLogConfig, minInSyncReplicas: 2, retentionMs: -1, ...options.logConfig };
     this.maxFetchVersion = options.maxFetchVersion;
     this.alterDelayMs = options.alterDelayMs ?? 10;
+    this.topicOverrides = new Map(Object.entries(options.topicOverrides ?? {}));
+    this.dynamicProperties = new Map(Object.entries(options.dynamicProperties ?? {}));
     this.#properties = options.properties ?? {};
     this.controller = new FakeController(this, this.ids);
   }
@@ -354,6 +362,10 @@ export class ReplicaNodes {
 
   partition(id: number): Partition {
     return this.node(id).partition ?? assert.fail(`broker ${id} has no replica`);
+  }
+
+  secondPartition(id: number): Partition {
+    return this.node(id).replication.replicaManager.find(topic, 1) ?? assert.fail(`broker ${id} has no second replica`);
   }
 
   /** The replica that takes itself for the leader, in the controller's latest epoch. */

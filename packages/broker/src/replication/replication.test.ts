@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Connection } from '@odradek/client/connection';
+import { errorCodes, FetchRequest, FetchResponse } from '@odradek/protocol';
 import { SimulatedWorld } from '@odradek/testing';
-import { nameOf, ReplicaNodes, type ReplicaNodesOptions } from './replica-nodes.fixture.ts';
+import { batchOf } from '../handlers/broker-requests.fixture.ts';
+import { nameOf, ReplicaNodes, type ReplicaNodesOptions, topic, topicId } from './replica-nodes.fixture.ts';
 
 async function setUp(options: ReplicaNodesOptions & { readonly seed?: number } = {}): Promise<ReplicaNodes> {
   const world = new SimulatedWorld({ seed: options.seed ?? 11, network: { maxDelayMs: 3 } });
@@ -69,6 +72,31 @@ describe('followers', () => {
     assert.equal(nodes.partition(3).log.logStartOffset, 4);
   });
 
+  test('that run out of room go on when there is some again', async () => {
+    const nodes = await setUp();
+    const { fileSystem } = nodes.node(3).machine;
+    fileSystem.capacityBytes = fileSystem.usedBytes + 500;
+    nodes.produce(1, 'x'.repeat(2000));
+    await nodes.world.runUntil(() => nodes.acknowledged.size === 1);
+    assert.deepEqual(nodes.controller.leadership.isr, [1, 2]);
+    assert.ok(!nodes.partition(3).isOffline);
+    fileSystem.capacityBytes = Number.MAX_SAFE_INTEGER;
+    await untilLevel(nodes);
+  });
+
+  test('lose a partition with its disk, and follow in the others', async () => {
+    const nodes = await setUp();
+    const { world } = nodes;
+    const [other, its] = [nodes.secondPartition(1), nodes.secondPartition(3)];
+    nodes.node(3).machine.fileSystem.faults.add({ path: its.log.path, operations: ['write'] });
+    await world.run(other.append(batchOf('there'), { origin: 'client', requiredAcks: 1 }).written);
+    other.recordWritten();
+    await world.runUntil(() => its.isOffline);
+    nodes.produce(1, 'here');
+    await untilLevel(nodes);
+    assert.equal(nodes.secondPartition(2).log.logEndOffset, 1);
+  });
+
   test('go on with what they have when one of their disks fails', async () => {
     const nodes = await setUp();
     nodes.node(3).machine.fileSystem.faults.add({ path: nodes.partition(3).log.path, operations: ['write'] });
@@ -78,6 +106,92 @@ describe('followers', () => {
     assert.deepEqual(nodes.controller.leadership.isr, [1, 2]);
   });
 });
+
+describe('limits on what replication may cost', () => {
+  for (const side of ['leader', 'follower'] as const) {
+    test(`hold back a follower that is not in sync, and nobody else, at the ${side}`, async () => {
+      const nodes = await setUp({
+        topicOverrides: { [`${side}.replication.throttled.replicas`]: '*' },
+        dynamicProperties: { [`${side}.replication.throttled.rate`]: '10000' },
+        properties: { 'replica.fetch.max.bytes': '4000' },
+      });
+      const { world } = nodes;
+      world.simulatedNetwork.partition([nameOf(3)], [nameOf(1), nameOf(2)]);
+      for (let i = 0; i < 100; i++) nodes.produce(1, 'x'.repeat(1000));
+      await world.runUntil(() => nodes.acknowledged.size === 100, 5_000);
+      assert.equal(nodes.partition(3).log.logEndOffset, 0);
+      world.simulatedNetwork.heal();
+      const startMs = world.clock.monotonicMs();
+      await world.advance(3_000);
+      assert.ok(nodes.partition(3).log.logEndOffset < 50, 'the one that returns gets no more than its share');
+      nodes.produce(1, 'in between');
+      await world.runUntil(() => nodes.acknowledged.size === 101, 1_000);
+      await untilLevel(nodes);
+      const seconds = (world.clock.monotonicMs() - startMs) / 1000;
+      assert.ok(seconds > 7 && seconds < 40, `100 KB at 10 KB a second took ${seconds} s`);
+    });
+  }
+});
+
+describe('a consumer that tells its rack', () => {
+  const properties = { 'replica.selector.class': 'org.apache.kafka.common.replica.RackAwareReplicaSelector' };
+
+  test('is sent to the replica there, which gives what is committed', async () => {
+    const nodes = await setUp({ properties });
+    nodes.produce(1, 'a', 'b');
+    await untilLevel(nodes);
+    for (const { rack, preferred } of [
+      { rack: 'rack-3', preferred: 3 },
+      { rack: 'rack-1', preferred: -1 },
+      { rack: 'elsewhere', preferred: -1 },
+      { rack: '', preferred: -1 },
+    ]) {
+      const { preferredReadReplica, records, highWatermark } = await consume(nodes, 1, rack, 0);
+      assert.equal(preferredReadReplica, preferred, rack);
+      assert.equal(highWatermark, 2);
+      assert.equal((records?.length ?? 0) > 0, preferred === -1);
+    }
+    const there = await consume(nodes, 3, 'rack-3', 0);
+    assert.deepEqual([there.errorCode, there.preferredReadReplica, there.highWatermark], [0, -1, 2]);
+    assert.ok((there.records?.length ?? 0) > 0);
+    const before = await consume(nodes, 3, '', 0, 10);
+    assert.equal(before.errorCode, errorCodes.NOT_LEADER_OR_FOLLOWER, 'who cannot be sent elsewhere reads from the leader only');
+  });
+
+  test('is not sent to one that lags, and woken there by what becomes committed', async () => {
+    const nodes = await setUp({ properties });
+    const { world } = nodes;
+    nodes.produce(1, 'a');
+    await untilLevel(nodes);
+    const waiting = consume(nodes, 3, 'rack-3', 1, 17, 20_000);
+    await world.advance(50);
+    nodes.produce(1, 'b');
+    const woken = await waiting;
+    assert.deepEqual([woken.errorCode, woken.highWatermark, (woken.records?.length ?? 0) > 0], [0, 2, true]);
+    world.simulatedNetwork.partition([nameOf(3)], [nameOf(1), nameOf(2)]);
+    nodes.produce(1, 'c');
+    await world.runUntil(() => nodes.partition(1).inSyncReplicas.size === 2);
+    assert.equal((await consume(nodes, 1, 'rack-3', 2)).preferredReadReplica, -1);
+  });
+});
+
+const fetch = { request: FetchRequest, response: FetchResponse };
+
+async function consume(nodes: ReplicaNodes, broker: number, rackId: string, fetchOffset: number, version = 12, maxWaitMs = 0) {
+  const { world } = nodes;
+  const connection = await world.run(
+    Connection.open({ host: nameOf(broker), port: 9092 }, world.machine('consumer'), { clientId: 'consumer' }),
+  );
+  try {
+    const partitions = [{ partition: 0, fetchOffset, partitionMaxBytes: 1 << 20 }];
+    const topics = [{ topic, topicId, partitions }];
+    const request = { maxWaitMs, minBytes: 1, topics, ...(version >= 11 ? { rackId } : {}) };
+    const { responses } = await world.run(connection.send(fetch, request, { version }));
+    return responses[0]?.partitions[0] ?? assert.fail('the answer has no partition');
+  } finally {
+    connection.close();
+  }
+}
 
 // As in KIP-101 and KIP-279. Each with leaders that say in Fetch where logs part, and with leaders that must be asked for it.
 for (const maxFetchVersion of [17, 11]) {
