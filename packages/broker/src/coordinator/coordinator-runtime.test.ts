@@ -194,6 +194,17 @@ describe('the coordinator runtime', () => {
     assert.deepEqual(events, ['loaded nothing', 'unloaded', 'loaded 0:a 1:c']);
   });
 
+  test('an answer that would come after the shard has gone is not given, though the log says that all is well', async () => {
+    await runtime.load(0, 3);
+    log.isHeld = true;
+    const wrote = outcomeOf(runtime.write(0, remember('b', 'wrote b')));
+    const looked = outcomeOf(runtime.read(0, texts));
+    runtime.unload(0, 3);
+    await runtime.load(0, 5);
+    log.release();
+    assert.deepEqual([await wrote.now(), await looked.now()], ['NOT_COORDINATOR', 'NOT_COORDINATOR']);
+  });
+
   test('a write whose fate nobody knows makes the shard load again, from what the log has', async () => {
     await runtime.load(0, 0);
     await write('a');

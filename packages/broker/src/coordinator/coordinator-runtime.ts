@@ -28,6 +28,8 @@ interface Loaded<S> {
   readonly shard: S;
   readonly timer: CoordinatorTimer;
   isLoading: boolean;
+  /** Another broker leads, or the shard is loaded anew: what was appended here may have been overwritten since. */
+  isDropped: boolean;
   /** How many appends are not committed yet. */
   uncommitted: number;
   /** Settles when everything appended so far is committed. */
@@ -154,8 +156,12 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
   }
 
   /** Until all is committed, or REQUEST_TIMED_OUT: the records may still be committed later, so the state stays as it is. */
-  #settled({ uncommitted, committed }: Loaded<S>): Promise<void> {
-    if (uncommitted === 0) return committed;
+  async #settled(loaded: Loaded<S>): Promise<void> {
+    await (loaded.uncommitted === 0 ? loaded.committed : this.#inTime(loaded.committed));
+    if (loaded.isDropped) throw new ProtocolError(errorCodes.NOT_COORDINATOR);
+  }
+
+  #inTime(committed: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const task = this.#parts.timer.schedule(this.#parts.writeTimeoutMs(), () => {
         reject(new ProtocolError(errorCodes.REQUEST_TIMED_OUT));
@@ -169,7 +175,15 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
       this.#runTimer(partition, timer, operation),
     );
     const shard = this.#parts.createShard(partition, timer);
-    const loaded: Loaded<S> = { leaderEpoch, shard, timer, isLoading: true, uncommitted: 0, committed: Promise.resolve() };
+    const loaded: Loaded<S> = {
+      leaderEpoch,
+      shard,
+      timer,
+      isLoading: true,
+      isDropped: false,
+      uncommitted: 0,
+      committed: Promise.resolve(),
+    };
     this.#shards.set(partition, loaded);
     try {
       const { committed } = await this.#parts.partitions.replay(partition, {
@@ -198,6 +212,7 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
 
   #drop(partition: number, loaded: Loaded<S>): void {
     this.#shards.delete(partition);
+    loaded.isDropped = true;
     loaded.timer.cancelAll();
     loaded.shard.onUnloaded();
   }
