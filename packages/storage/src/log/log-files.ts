@@ -193,6 +193,13 @@ export class LogFiles {
     return this.#syncingNames;
   }
 
+  /** The same at once: nothing may be done before. */
+  syncNamesNow(): void {
+    this.#world.fileSystem.syncDirectorySync(this.#path);
+    this.#syncedNameChanges = this.#nameChanges;
+    this.#forcedNameChanges = this.#nameChanges;
+  }
+
   /** No crash brings back what was removed. */
   get areNamesForced(): boolean {
     return this.#forcedNameChanges === this.#nameChanges;

@@ -66,7 +66,8 @@ export function* openLogInSteps(path: string, world: LogWorld, options: OpenLogO
   const { leaderEpochs, areEpochsLost } = openLeaderEpochs(path, world, isNew);
   const producerStates = new ProducerStates();
   const hasSnapshots = files.snapshots.length > 0;
-  const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates, hasSnapshots };
+  const isUntouched = isAsOrderlyStopLeftIt(segments, files, options);
+  const loading: Loading = { path, world, options, files, segments, leaderEpochs, producerStates, hasSnapshots, isUntouched };
   const firstUntrusted = isEmpty ? segments.count : firstUntrustedSegment(loading, new Set(names));
   if (areEpochsLost) findEpochs(loading, firstUntrusted);
   const recovery = firstUntrusted < segments.count ? yield* recover(loading, firstUntrusted) : nothingRecovered;
@@ -92,6 +93,8 @@ interface Loading {
   readonly producerStates: ProducerStates;
   /** There were any when the log was found. */
   readonly hasSnapshots: boolean;
+  /** Though the broker did not stop in order, nothing has been done to the log since it last did. */
+  readonly isUntouched: boolean;
 }
 
 /** Where the file is damaged, the batches tell what it should say. Kafka takes the whole directory offline instead. */
@@ -171,9 +174,25 @@ function endsRightly(
   return mayEndEarly || segment.readNextOffset() === next.baseOffset;
 }
 
-/** How many segments are on the device whole: those before the one with the recovery point. */
-function flushedSegments({ segments, options }: Loading): number {
-  return options.isClean ? segments.count : Math.max(0, segments.floorIndex(options.recoveryPoint));
+/** How many segments are on the device whole: those before the one with the recovery point, and that one where nothing has come since. */
+function flushedSegments({ segments, options, isUntouched }: Loading): number {
+  return options.isClean || isUntouched ? segments.count : Math.max(0, segments.floorIndex(options.recoveryPoint));
+}
+
+/**
+ * Whether the log ends where the recovery point is, with the snapshot that an orderly stop leaves there. Before a log that is
+ * written to is cut off below that, the snapshot is taken away (see `PartitionLog`), so it says that nothing of this has changed; and
+ * what was appended was lost whole, if no index knows of it.
+ */
+function isAsOrderlyStopLeftIt(segments: LogSegments, files: LogFiles, { recoveryPoint, isClean }: OpenLogOptions): boolean {
+  if (isClean || segments.isEmpty || !files.snapshots.includes(recoveryPoint)) return false;
+  const { active } = segments;
+  return (
+    active.writtenBytes > 0 &&
+    active.readNextOffset() === recoveryPoint &&
+    (active.timeIndex.lastEntry?.offset ?? -1) < recoveryPoint &&
+    active.transactionIndex.entries.every(({ lastOffset }) => lastOffset < recoveryPoint)
+  );
 }
 
 function logOf(loading: Loading, logStartOffset: number, logEndOffset: number, firstScannedOffset: number): PartitionLog {

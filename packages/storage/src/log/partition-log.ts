@@ -69,6 +69,8 @@ export class PartitionLog {
   #writtenEndOffset: number;
   #highWatermark: number;
   readonly #recoveryPoint: RecoveryPoint;
+  /** What a checkpoint may have said when the log was opened: a start takes the log for whole that ends there. 0: none does any more. */
+  #orderlyEndOffset: number;
   /** The batches of this turn, for the tail; and who waits for them. */
   #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number }[] = [];
   #writing: PromiseWithResolvers<void> | undefined;
@@ -100,6 +102,7 @@ export class PartitionLog {
     this.#foundEndOffset = opened.logEndOffset;
     this.#writtenEndOffset = opened.logEndOffset;
     const { segments, leaderEpochs, firstScannedOffset, firstUnsettledOffset } = opened;
+    this.#orderlyEndOffset = opened.recoveryPoint;
     const flushedOffset = Math.min(opened.recoveryPoint, opened.logEndOffset);
     this.#recoveryPoint = new RecoveryPoint({ segments, leaderEpochs, files }, flushedOffset, {
       firstScannedOffset,
@@ -310,6 +313,7 @@ export class PartitionLog {
     const { baseOffset, lastOffset, maxTimestamp, partitionLeaderEpoch } = batch;
     const segment = this.#segmentFor(bytes.length, baseOffset, lastOffset, maxTimestamp);
     if (partitionLeaderEpoch >= 0) this.#leaderEpochs.assign(partitionLeaderEpoch, baseOffset);
+    this.#recoveryPoint.touch();
     try {
       segment.stage(bytes, lastOffset, maxTimestamp);
       this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1 });
@@ -637,6 +641,7 @@ export class PartitionLog {
 
   /** Whatever moment a crash comes at, the files that are left tell where the log begins. */
   #restartAt(offset: number, logStartOffset: number): void {
+    this.#forgetOrderlyEnd(offset);
     this.#tail.clear();
     const kept = this.#segments.all().find(({ baseOffset }) => baseOffset === offset);
     const removed = this.#segments.remove((segment) => segment !== kept);
@@ -661,6 +666,7 @@ export class PartitionLog {
 
   /** Cuts the log off at the offset and makes everything known from it anew. */
   #rebuildAt(offset: number): void {
+    this.#forgetOrderlyEnd(offset);
     this.#tail.clear();
     const removed = this.#segments.remove((segment) => segment.baseOffset >= offset && segment !== this.#segments.first);
     this.#files.removeSegments(removed, 0);
@@ -670,6 +676,15 @@ export class PartitionLog {
     this.#files.loadProducerStates(this.#producerStates, this.#segments, this.#logStartOffset, endOffset, this.#config);
     this.#producerStates.highWatermarkMoved(Math.min(this.#highWatermark, endOffset));
     this.#wentBackTo(endOffset);
+  }
+
+  /** The log will be cut off below it. Should it ever end there again, that says nothing: without its snapshot a start looks through it. */
+  #forgetOrderlyEnd(offset: number): void {
+    const orderlyEnd = this.#orderlyEndOffset;
+    if (offset >= orderlyEnd) return;
+    this.#files.removeSnapshots((each) => each >= orderlyEnd);
+    this.#files.syncNamesNow();
+    this.#orderlyEndOffset = 0;
   }
 
   #wentBackTo(endOffset: number): void {

@@ -5,8 +5,9 @@
 //   before recoveryPoint their indexes and producer snapshots are too, so a start after a crash trusts all of it; from the segment
 //   in which it lies on, it scans
 //
-// The active segment's indexes are not forced with every flush, because that segment is scanned in any case: while the log is in
-// use, the recovery point is where the active segment begins at most.
+// The active segment's indexes are not forced with every flush, because that segment is scanned in any case: once the log has been
+// written to, the recovery point is where the active segment begins at most. Before that it stays at the end that the last orderly
+// stop has left, and a start that finds the log ending there need not look through it.
 
 import { RetiredFileError } from './file-pool.ts';
 import type { LeaderEpochs } from './leader-epochs.ts';
@@ -41,6 +42,8 @@ export class RecoveryPoint {
   /** As of the last flush: until the next one, what was cut off may come back. */
   #flushedSetbacks = 0;
   #isClosed = false;
+  /** All of the log is on the device, with its indexes, and nothing has been done to it since. */
+  #isUntouched: boolean;
 
   /**
    * What was scanned, from `firstScannedOffset` on, is only known to be in the page cache, and so is what the scan has cut off; and
@@ -56,6 +59,7 @@ export class RecoveryPoint {
     this.#flushedOffset = flushedOffset;
     this.#dirtyFromOffset = Math.min(flushedOffset, firstScannedOffset);
     this.#setbacks = firstScannedOffset === Number.MAX_SAFE_INTEGER ? 0 : 1;
+    this.#isUntouched = firstScannedOffset === Number.MAX_SAFE_INTEGER;
     this.#unsettled = segments.all().filter((each) => each.baseOffset >= firstUnsettledOffset && each !== segments.active);
   }
 
@@ -65,14 +69,20 @@ export class RecoveryPoint {
 
   /** What the checkpoint may say. */
   get offset(): number {
-    if (this.#isClosed) return this.#flushedOffset;
+    if (this.#isClosed || this.#isUntouched) return this.#flushedOffset;
     const first = this.#unsettled.find(({ isRetired }) => !isRetired) ?? this.#log.segments.active;
     return Math.min(this.#flushedOffset, first.baseOffset);
+  }
+
+  /** Something is being appended. */
+  touch(): void {
+    this.#isUntouched = false;
   }
 
   /** The log was cut off at the offset. True: checkpoints may say more of it now than is true. */
   logWentBackTo(offset: number): boolean {
     this.#setbacks += 1;
+    this.#isUntouched = false;
     this.#dirtyFromOffset = Math.min(this.#dirtyFromOffset, offset, this.#log.segments.active.baseOffset);
     const isLower = offset < this.#flushedOffset;
     if (isLower) this.#flushedOffset = offset;
@@ -81,6 +91,7 @@ export class RecoveryPoint {
 
   /** The segment does not grow any more. */
   segmentClosed(segment: LogSegment): void {
+    this.#isUntouched = false;
     this.#unsettled.push(segment);
   }
 
