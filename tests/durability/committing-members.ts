@@ -53,6 +53,8 @@ export class CommittingMember {
   /** The highest offset whose commit was acknowledged, and the highest that was sent. */
   acknowledged = 0;
   attempted = 0;
+  /** A commit is on its way, and no answer has come. */
+  isCommitting = false;
   readonly options: CommittingMemberOptions;
   #isStopped = false;
   #memberId = '';
@@ -143,7 +145,10 @@ export class CommittingMember {
     this.attempted = committedOffset;
     const topics = [{ name: topic, partitions: [{ partitionIndex: partition, committedOffset, committedMetadata: '' }] }];
     const commit = { groupId: group, generationIdOrMemberEpoch, memberId, groupInstanceId: instanceId, topics };
-    const answer = await this.#send(OffsetCommitRequest, OffsetCommitResponse, version, commit);
+    this.isCommitting = true;
+    const answer = await this.#send(OffsetCommitRequest, OffsetCommitResponse, version, commit).finally(() => {
+      this.isCommitting = false;
+    });
     if (answer.topics[0]?.partitions[0]?.errorCode !== errorCodes.NONE) return false;
     this.acknowledged = committedOffset;
     return true;

@@ -33,7 +33,7 @@ test(`${kills} kills in the middle of rebalances and commits lose nothing of gro
   const transactions = await leaveTransactionsOpen(odradek);
   const members = startMembers(broker.port);
   const interrupted = new Map(Object.keys(rebalances).map((what) => [what, 0]));
-  let commitsCutOff = 0;
+  let commitsUnderWay = 0;
   try {
     for (let kill = 1; kill <= kills; kill++) {
       const before = members.map(({ acknowledged }) => acknowledged);
@@ -45,14 +45,15 @@ test(`${kills} kills in the middle of rebalances and commits lose nothing of gro
       );
       await Promise.all(begun.map((rebalance) => rebalance.assertIsInTheMiddle()));
       const killed = odradek.kill();
-      const told = members.map(({ acknowledged, attempted }) => ({ acknowledged, attempted }));
+      commitsUnderWay += members.filter(({ isCommitting }) => isCommitting).length;
       await killed;
-      commitsCutOff += told.filter(({ acknowledged, attempted }) => attempted > acknowledged).length;
+      // Answers that were on their way when the broker died have come by now.
+      const told = members.map(({ acknowledged }) => acknowledged);
       await odradek.start();
 
       for (const [index, { options }] of members.entries()) {
         const committed = await committedOffset(options);
-        const { acknowledged = 0 } = told[index] ?? {};
+        const acknowledged = told[index] ?? 0;
         const where = `${options.group}, partition ${options.partition}, after kill ${kill}`;
         assert.ok(committed >= acknowledged, `${where}: ${committed} is committed, but ${acknowledged} was acknowledged`);
         assert.ok(committed <= (members[index]?.attempted ?? 0), `${where}: ${committed} was never sent`);
@@ -74,8 +75,8 @@ test(`${kills} kills in the middle of rebalances and commits lose nothing of gro
     assert.equal(count, kills);
     context.diagnostic(`${count} kills while ${what}`);
   }
-  assert.ok(commitsCutOff >= kills, `only ${commitsCutOff} commits were under way at ${kills} kills`);
-  context.diagnostic(`${commitsCutOff} commits were cut off by ${kills} kills`);
+  assert.ok(commitsUnderWay >= kills, `only ${commitsUnderWay} commits were under way at ${kills} kills`);
+  context.diagnostic(`${commitsUnderWay} commits were under way at ${kills} kills`);
 });
 
 function asBroker(odradek: OdradekProcess): BrokerUnderTest {
