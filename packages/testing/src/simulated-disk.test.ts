@@ -193,3 +193,36 @@ test('what the crashed program had set up does not run', async () => {
   await world.advance(20);
   assert.deepEqual(ran, ['new']);
 });
+
+test('a crash may come between two renames, and leaves them in their order', () => {
+  const found = new Set<string>();
+  for (let seed = 0; seed < 100; seed++) {
+    const disk = new SimulatedDisk({ random: new SeededRandom(seed) });
+    disk.makeDirectorySync('/data');
+    for (const name of ['a', 'b']) {
+      disk.openSync(`/data/${name}`, 'readWrite').syncSync();
+    }
+    disk.syncDirectorySync('/data');
+    disk.renameSync('/data/a', '/data/a.old');
+    disk.renameSync('/data/b', '/data/b.old');
+    disk.openSync('/data/a', 'readWrite');
+    disk.crash('something');
+    found.add(disk.listSync('/data').join(' '));
+  }
+  assert.deepEqual([...found].sort(), ['a a.old b.old', 'a b', 'a.old b', 'a.old b.old']);
+});
+
+test('a file that was forced to the device has the name that it had then, whatever else is lost', () => {
+  for (let seed = 0; seed < 50; seed++) {
+    const disk = new SimulatedDisk({ random: new SeededRandom(seed) });
+    disk.makeDirectorySync('/data');
+    disk.openSync('/data/log', 'readWrite').syncSync();
+    disk.syncDirectorySync('/data');
+    disk.renameSync('/data/log', '/data/log.deleted');
+    const file = disk.openSync('/data/log', 'readWrite');
+    file.writeSync([Buffer.from('new')], 0);
+    file.syncSync();
+    disk.crash('something');
+    assert.equal(disk.readFileSync('/data/log').toString(), 'new');
+  }
+});

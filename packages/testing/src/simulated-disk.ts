@@ -33,7 +33,8 @@ export interface SimulatedDiskOptions {
 
 /**
  * What a crash leaves of all that was not synced: `nothing` of it, `everything` (the process died, the machine lives), or
- * `something`: each sector, each size and each directory's changes by chance, so that tails are torn or full of zeros.
+ * `something`: each sector and each size by chance, so that tails are torn or full of zeros, and each directory's changes up to some
+ * moment.
  */
 export type CrashLeaves = 'nothing' | 'something' | 'everything';
 
@@ -156,7 +157,7 @@ export class SimulatedDisk implements FileSystem {
         this.#checkWritable('mkdir', path);
         next = new SimulatedDirectory(directory, name);
         next.modifiedMs = this.#now();
-        directory.entries.set(name, next);
+        directory.change(new Map([[name, next]]));
       }
       if (!(next instanceof SimulatedDirectory)) {
         throw systemError('EEXIST', 'file already exists', 'mkdir', path);
@@ -180,10 +181,13 @@ export class SimulatedDisk implements FileSystem {
     }
     if (replaced !== node) {
       this.#usedBytes -= replaced?.sizeBytes() ?? 0;
-      node.parent.entries.delete(node.name);
+      const isWithin = node.parent === parent;
+      if (!isWithin) {
+        node.parent.change(new Map([[node.name, undefined]]));
+      }
+      parent.change(new Map([...(isWithin ? [[node.name, undefined] as const] : []), [nameOf(to), node]]));
       node.parent = parent;
       node.name = nameOf(to);
-      parent.entries.set(node.name, node);
     }
   }
 
@@ -283,7 +287,7 @@ export class SimulatedDisk implements FileSystem {
     const node = this.#find(path);
     if (node?.parent !== undefined) {
       this.#usedBytes -= node.sizeBytes();
-      node.parent.entries.delete(node.name);
+      node.parent.change(new Map([[node.name, undefined]]));
     }
   }
 
@@ -323,7 +327,7 @@ export class SimulatedDisk implements FileSystem {
     const directory = this.#directory(parentOf(path), 'open');
     const file = new SimulatedFile(directory, nameOf(path));
     file.modifiedMs = this.#now();
-    directory.entries.set(file.name, file);
+    directory.change(new Map([[file.name, file]]));
     return file;
   }
 

@@ -31,14 +31,24 @@ abstract class Inode {
   protected makeNameDurable(): void {
     for (let node: Inode = this; node.parent !== undefined && !node.isNameDurable && node.isLinked(); node = node.parent) {
       node.isNameDurable = true;
-      node.parent.durableEntries.set(node.name, node as SimulatedDirectory | SimulatedFile);
+      node.parent.forceName(node as SimulatedDirectory | SimulatedFile);
     }
   }
 }
 
+type Node = SimulatedDirectory | SimulatedFile;
+
+/** What one call did to the names of a directory: each name, and what it means now, if anything. */
+type NameChange = ReadonlyMap<string, Node | undefined>;
+
 export class SimulatedDirectory extends Inode {
-  entries = new Map<string, SimulatedDirectory | SimulatedFile>();
-  durableEntries = new Map<string, SimulatedDirectory | SimulatedFile>();
+  entries = new Map<string, Node>();
+  /** As of the last sync. */
+  #synced = new Map<string, Node>();
+  /** Since then, in order. A crash leaves those before some moment, as a journal does. */
+  #changes: NameChange[] = [];
+  /** Names that became durable by the sync of their file; and how many changes there had been. */
+  #forced: { readonly name: string; readonly node: Node; readonly changeCount: number }[] = [];
 
   sizeBytes(): number {
     let sum = 0;
@@ -48,8 +58,17 @@ export class SimulatedDirectory extends Inode {
     return sum;
   }
 
+  change(names: NameChange): void {
+    apply(this.entries, names);
+    this.#changes.push(names);
+  }
+
+  forceName(node: Node): void {
+    this.#forced.push({ name: node.name, node, changeCount: this.#changes.length });
+  }
+
   sync(): void {
-    this.durableEntries = new Map(this.entries);
+    this.#settle();
     for (const node of this.entries.values()) {
       node.isNameDurable = true;
     }
@@ -57,11 +76,8 @@ export class SimulatedDirectory extends Inode {
   }
 
   crash(random: Random | undefined): void {
-    if (random === undefined || random.nextInt(2) === 0) {
-      this.entries = new Map(this.durableEntries);
-    } else {
-      this.durableEntries = new Map(this.entries);
-    }
+    this.entries = this.#after(random === undefined ? 0 : survivingChanges(this.#changes.length, random));
+    this.#settle();
     for (const [name, node] of this.entries) {
       node.parent = this;
       node.name = name;
@@ -69,6 +85,45 @@ export class SimulatedDirectory extends Inode {
       node.crash(random);
     }
   }
+
+  #settle(): void {
+    this.#synced = new Map(this.entries);
+    this.#changes = [];
+    this.#forced = [];
+  }
+
+  /** The names when so many of the changes have reached the device, and what was forced since. */
+  #after(changeCount: number): Map<string, Node> {
+    const names = new Map(this.#synced);
+    for (const change of this.#changes.slice(0, changeCount)) {
+      apply(names, change);
+    }
+    for (const forced of this.#forced.filter((each) => each.changeCount > changeCount)) {
+      for (const [name, node] of names) {
+        if (node === forced.node) {
+          names.delete(name);
+        }
+      }
+      names.set(forced.name, forced.node);
+    }
+    return names;
+  }
+}
+
+function apply(names: Map<string, Node>, change: NameChange): void {
+  for (const [name, node] of change) {
+    if (node === undefined) {
+      names.delete(name);
+    } else {
+      names.set(name, node);
+    }
+  }
+}
+
+/** None of them, all of them, or those before some moment. */
+function survivingChanges(count: number, random: Random): number {
+  const draw = random.next() * 3;
+  return draw < 1 ? 0 : draw >= 2 ? count : Math.floor((draw - 1) * (count + 1));
 }
 
 export class SimulatedFile extends Inode {
