@@ -79,9 +79,10 @@ export class Odradek implements Contender {
   readonly #directory = mkdtempSync(join(tmpdir(), 'odradek-compare-'));
   readonly #port: number;
   readonly #command: readonly string[];
+  readonly #properties: Readonly<Record<string, string | number>>;
   #pid = 0;
 
-  constructor(port: number, nodeArguments: readonly string[] = []) {
+  constructor(port: number, nodeArguments: readonly string[] = [], properties: Readonly<Record<string, string | number>> = {}) {
     const root = join(import.meta.dirname, '../..');
     const emitted = join(root, 'packages/cli/dist/main.js');
     const isBuilt = existsSync(emitted) && process.env['ODRADEK_BENCH_SOURCES'] === undefined;
@@ -90,6 +91,7 @@ export class Odradek implements Contender {
       ? [...nodeArguments, emitted, 'start']
       : [...nodeArguments, '--conditions=odradek-source', join(root, 'packages/cli/src/main.ts'), 'start'];
     this.#port = port;
+    this.#properties = properties;
     this.bootstrap = `127.0.0.1:${port}`;
   }
 
@@ -104,6 +106,7 @@ export class Odradek implements Contender {
       'num.partitions': 1,
       'offsets.topic.replication.factor': 1,
       'log.retention.hours': 168,
+      ...this.#properties,
     };
     const overrides = Object.entries(settings).flatMap(([key, value]) => ['--override', `${key}=${value}`]);
     const output = openSync(join(this.#directory, 'log'), 'a');
