@@ -1,13 +1,13 @@
 // One term of office: what the active controller does about each event, from its election to its end. Every method runs in the
 // controller's event queue, and when it is done the requests that it gave rise to are on their way.
 
-import { type Coordination, isCoordinationError, reassignPartitionsNode, topicNode } from '@odradek/coordination';
+import { type Coordination, reassignPartitionsNode, topicNode } from '@odradek/coordination';
 import { errorCodes, type LeaderAndIsrRequest, type LeaderAndIsrResponse, type StopReplicaResponse } from '@odradek/protocol';
 import type { Logger, Timer, TimerTask } from '@odradek/runtime';
 import { BrokerChanges } from './broker-changes.ts';
 import type { BrokerChannel } from './broker-channel.ts';
 import { BrokerRequests } from './broker-requests.ts';
-import { ControllerContext, type Leadership, type PartitionContext, type Replica, replicasOf } from './controller-context.ts';
+import { ControllerContext, type PartitionContext, type Replica, replicasOf } from './controller-context.ts';
 import {
   type LoadingWatches,
   loadLeaderships,
@@ -18,7 +18,7 @@ import {
 } from './controller-loading.ts';
 import { ControllerTree } from './controller-tree.ts';
 import type { EventQueue } from './event-queue.ts';
-import { decideAlteration, type IsrAlteration } from './isr-alterations.ts';
+import { InSyncChanges, type IsrOutcome, type PlacedAlteration } from './in-sync-changes.ts';
 import { imbalancedPartitions } from './leader-balance.ts';
 import { electPreferred } from './leader-election.ts';
 import { type ElectionKind, type FailedTransition, PartitionStates } from './partition-states.ts';
@@ -54,11 +54,6 @@ export interface ActiveControllerParts {
   readonly epochNodeVersion: number;
 }
 
-/** The leadership that holds now, or why it was not changed. */
-export type IsrOutcome =
-  | { readonly leadership: Leadership; readonly errorCode?: undefined }
-  | { readonly leadership?: undefined; readonly errorCode: number };
-
 export class ActiveController {
   readonly context: ControllerContext;
   readonly #parts: ActiveControllerParts;
@@ -70,6 +65,7 @@ export class ActiveController {
   readonly #brokers: BrokerChanges;
   readonly #reassignments: Reassignments;
   readonly #notifications: TreeNotifications;
+  readonly #inSyncChanges: InSyncChanges;
   readonly #watches: LoadingWatches;
   #balanceTask: TimerTask | undefined;
   #isLoaded = false;
@@ -115,6 +111,11 @@ export class ActiveController {
     const all = { ...states, coordination, deletion: this.#deletion, reassignments: this.#reassignments };
     this.#brokers = new BrokerChanges({ ...all, watches: this.#watches });
     this.#notifications = new TreeNotifications({ ...all, postOnce });
+    this.#inSyncChanges = new InSyncChanges({
+      ...shared,
+      // When the leader has its answer.
+      onChange: (partitions) => this.#post('replicas have caught up', () => this.#reassignments.completeWherePossible(partitions)),
+    });
   }
 
   /** Whether the whole tree is known. Before that nothing can be decided. */
@@ -207,51 +208,9 @@ export class ActiveController {
     this.#requests.send();
   }
 
-  // ---- In-sync replicas ----
-
   /** AlterPartition, in the order of the alterations. */
-  async alterPartitions(
-    alterations: readonly (IsrAlteration & {
-      readonly context: PartitionContext;
-      readonly isEligible: (replica: number) => boolean;
-    })[],
-    ineligibleCode: number,
-  ): Promise<IsrOutcome[]> {
-    const { controllerEpoch } = this.context;
-    const outcomes = new Map<PartitionContext, IsrOutcome>();
-    const writes: { partition: PartitionContext; leadership: Leadership }[] = [];
-    for (const alteration of alterations) {
-      const { context: partition, isEligible } = alteration;
-      if (partition.leadership === undefined) {
-        outcomes.set(partition, { errorCode: errorCodes.UNKNOWN_TOPIC_OR_PARTITION });
-        continue;
-      }
-      const decision = decideAlteration(alteration, partition.leadership, { controllerEpoch, isEligible, ineligibleCode });
-      if (decision.type === 'refused') outcomes.set(partition, { errorCode: decision.errorCode });
-      else if (decision.type === 'unchanged') outcomes.set(partition, { leadership: partition.leadership });
-      else writes.push({ partition, leadership: decision.leadership });
-    }
-    const changed: PartitionContext[] = [];
-    for (const outcome of await this.#tree.updateLeaderships(writes)) {
-      const { partition } = outcome;
-      if ('leadership' in outcome) {
-        partition.leadership = outcome.leadership;
-        outcomes.set(partition, { leadership: outcome.leadership });
-        changed.push(partition);
-      } else {
-        const isOvertaken = isCoordinationError(outcome.error, 'BadVersion');
-        outcomes.set(partition, { errorCode: isOvertaken ? errorCodes.INVALID_UPDATE_VERSION : errorCodes.UNKNOWN_SERVER_ERROR });
-      }
-    }
-    if (changed.length > 0) {
-      this.#requests.addMetadata(this.context.liveBrokerIds(), changed);
-      this.#requests.send();
-      if (changed.some(isBeingReassigned)) {
-        // When the leader has its answer.
-        this.#post('replicas have caught up', () => this.#reassignments.completeWherePossible(changed));
-      }
-    }
-    return alterations.map(({ context }) => outcomes.get(context) ?? { errorCode: errorCodes.UNKNOWN_SERVER_ERROR });
+  alterPartitions(alterations: readonly PlacedAlteration[], ineligibleCode: number): Promise<IsrOutcome[]> {
+    return this.#inSyncChanges.alter(alterations, ineligibleCode);
   }
 
   // ---- Moves and balance ----

@@ -2,9 +2,10 @@
 // of it waits its turn among the events of its office; a broker that is not active answers NOT_CONTROLLER.
 
 import { errorCodes, ProtocolError } from '@odradek/protocol';
-import type { ActiveController, IsrOutcome } from './active-controller.ts';
+import type { ActiveController } from './active-controller.ts';
 import type { ControllerContext, PartitionContext } from './controller-context.ts';
 import { ControllerOffice, type ControllerParts } from './controller-office.ts';
+import type { IsrOutcome } from './in-sync-changes.ts';
 import type { IsrAlteration } from './isr-alterations.ts';
 import { allocateProducerIds } from './producer-ids.ts';
 import { isBeingReassigned, targetProblem, targetReplicas } from './reassignment-plan.ts';
