@@ -18,6 +18,7 @@ import { cacheDirectory, debianProgram, freePort, needed, uniqueName } from '@od
 import { ApacheKafka, type Contender, Odradek } from './compare/contenders.ts';
 import { followEnd, type LoadTools, probe, produce, readAll } from './compare/load.ts';
 import { cpuSeconds, residentMiB } from './compare/process-usage.ts';
+import { RatioTable } from './compare/ratio-table.ts';
 
 const { values } = parseArgs({
   options: {
@@ -32,36 +33,7 @@ const parts = new Set(values.only.split(','));
 const reps = Number(values.reps);
 const seconds = Number(values.seconds);
 
-interface Row {
-  readonly what: string;
-  readonly unit: string;
-  readonly target: string;
-  /** By contender. */
-  readonly samples: Map<string, number[]>;
-}
-
-const rows = new Map<string, Row>();
-
-function record(contender: Contender, what: string, unit: string, target: string, value: number): void {
-  const row = rows.get(what) ?? { what, unit, target, samples: new Map<string, number[]>() };
-  rows.set(what, row);
-  row.samples.set(contender.name, [...(row.samples.get(contender.name) ?? []), value]);
-  console.error(`${contender.name}: ${what}: ${value.toPrecision(4)} ${unit}`);
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
-}
-
-function printTable(): void {
-  console.log('| what | Kafka | Odradek | ratio | wanted |\n|---|---|---|---|---|');
-  for (const { what, unit, target, samples } of rows.values()) {
-    const [kafka, odradek] = ['Kafka', 'Odradek'].map((name) => median(samples.get(name) ?? [])) as [number, number];
-    const show = (value: number): string => (Number.isNaN(value) ? '-' : `${Number(value.toPrecision(3))} ${unit}`);
-    console.log(`| ${what} | ${show(kafka)} | ${show(odradek)} | ${(odradek / kafka).toFixed(2)} | ${target} |`);
-  }
-}
+const table = new RatioTable();
 
 async function prepareTools(benchDirectory: string): Promise<LoadTools> {
   const kafka = process.env['KAFKA_REF'] ?? join(homedir(), '.cache/kafka-ref');
@@ -86,9 +58,9 @@ async function measureStart(tools: LoadTools, contender: Contender): Promise<voi
     const startedNs = contender.spawn();
     const said = await probe(tools, ['cold', contender.bootstrap, String(startedNs), uniqueName('first')]);
     const [, open, acknowledged] = /port open after (\d+) ms.*acknowledged after (\d+) ms/.exec(said) ?? [];
-    record(contender, 'start to first acknowledged record', 'ms', 'at most 0.125', Number(acknowledged));
-    record(contender, 'start to open port', 'ms', '', Number(open));
-    record(contender, 'CPU of a start', 's', '', cpuSeconds(contender.pid));
+    table.record(contender, 'start to first acknowledged record', 'ms', 'at most 0.125', Number(acknowledged));
+    table.record(contender, 'start to open port', 'ms', '', Number(open));
+    table.record(contender, 'CPU of a start', 's', '', cpuSeconds(contender.pid));
     await contender.stop();
   }
 }
@@ -97,7 +69,7 @@ async function measureMemory(contender: Contender): Promise<void> {
   await contender.wipe();
   await contender.start();
   await delay(30_000);
-  record(contender, 'resident memory after 30 s idle', 'MiB', 'at most 0.25', residentMiB(contender.pid));
+  table.record(contender, 'resident memory after 30 s idle', 'MiB', 'at most 0.25', residentMiB(contender.pid));
 }
 
 const produceCases = [100, 1024].flatMap((size) =>
@@ -130,14 +102,14 @@ async function measureProduce(tools: LoadTools, contenders: readonly Contender[]
         const load = { topic: uniqueName('produce'), records: recordCount(size), size, acks, batch };
         const result = await produce(tools, contender, load);
         const what = `${size} B, batch ${batch}, acks=${acks}`;
-        record(contender, `broker CPU per million records, ${what}`, 's', 'at most 0.7', result.brokerCpuPerMillion);
-        record(contender, `throughput, ${what}`, 'records/s', 'at least 1', result.recordsPerSecond);
-        record(contender, `99th percentile latency, ${what}`, 'ms', '', result.p99Ms);
+        table.record(contender, `broker CPU per million records, ${what}`, 's', 'at most 0.7', result.brokerCpuPerMillion);
+        table.record(contender, `throughput, ${what}`, 'records/s', 'at least 1', result.recordsPerSecond);
+        table.record(contender, `99th percentile latency, ${what}`, 'ms', '', result.p99Ms);
       }
     }
   }
   for (const contender of contenders) {
-    record(contender, 'resident memory after producing', 'MiB', '', residentMiB(contender.pid));
+    table.record(contender, 'resident memory after producing', 'MiB', '', residentMiB(contender.pid));
   }
 }
 
@@ -170,10 +142,10 @@ async function measureFetch(tools: LoadTools, contenders: readonly Contender[]):
       await Promise.all(following);
       const followed = cpuSeconds(contender.pid) - before;
       const cost = (followed - alone.brokerCpu) / (gigabytes * readers);
-      record(contender, 'broker CPU per GB fetched by readers that keep up', 's', 'at most 1', cost);
+      table.record(contender, 'broker CPU per GB fetched by readers that keep up', 's', 'at most 1', cost);
       const all = await readAll(tools, contender, topic);
-      record(contender, 'broker CPU per GB read from the beginning', 's', '', all.brokerCpu / gigabytes);
-      record(contender, 'reading from the beginning', 'MB/s', '', (gigabytes * 1000) / all.seconds);
+      table.record(contender, 'broker CPU per GB read from the beginning', 's', '', all.brokerCpu / gigabytes);
+      table.record(contender, 'reading from the beginning', 'MB/s', '', (gigabytes * 1000) / all.seconds);
     }
   }
 }
@@ -184,16 +156,16 @@ async function measureTopics(tools: LoadTools, contender: Contender): Promise<vo
   const prefix = uniqueName('t');
   const said = await probe(tools, ['topics', contender.bootstrap, '1000', '1', prefix]);
   const [, answered, led] = /answered after (\d+) ms, all led after (\d+) ms/.exec(said) ?? [];
-  record(contender, '1,000 topics created', 'ms', 'below 1,000 ms', Number(answered));
-  record(contender, '1,000 topics created and led', 'ms', '', Number(led));
-  record(contender, 'resident memory with 1,000 topics', 'MiB', '', residentMiB(contender.pid));
+  table.record(contender, '1,000 topics created', 'ms', 'below 1,000 ms', Number(answered));
+  table.record(contender, '1,000 topics created and led', 'ms', '', Number(led));
+  table.record(contender, 'resident memory with 1,000 topics', 'MiB', '', residentMiB(contender.pid));
   for (const end of ['stop', 'kill'] as const) {
     await contender[end]();
     const startedNs = contender.spawn();
     const restarted = await probe(tools, ['led', contender.bootstrap, prefix, '1000', String(startedNs)]);
     const [, ms] = /acknowledged: (\d+) ms/.exec(restarted) ?? [];
     const how = end === 'stop' ? 'clean stop' : 'kill -9';
-    record(contender, `restart on 1,000 topics after a ${how}, a record to each`, 'ms', 'below 1,000 ms', Number(ms));
+    table.record(contender, `restart on 1,000 topics after a ${how}, a record to each`, 'ms', 'below 1,000 ms', Number(ms));
   }
 }
 
@@ -204,7 +176,7 @@ async function measurePartitions(tools: LoadTools, contender: Contender): Promis
     await probe(tools, ['topics', contender.bootstrap, '10', '100', uniqueName('p')]);
   }
   await delay(10_000);
-  record(contender, 'resident memory with 10,000 partitions, 10 s later', 'MiB', 'below 250 MiB', residentMiB(contender.pid));
+  table.record(contender, 'resident memory with 10,000 partitions, 10 s later', 'MiB', 'below 250 MiB', residentMiB(contender.pid));
 }
 
 const benchDirectory = process.env['ODRADEK_BENCH_TOOLS'] ?? join(import.meta.dirname, '../../shared/bench');
@@ -230,7 +202,7 @@ try {
   if (parts.has('topics')) for (const contender of contenders) await measureTopics(tools, contender);
   if (parts.has('partitions')) for (const contender of contenders) await measurePartitions(tools, contender);
 } finally {
-  printTable();
+  table.print();
   for (const contender of contenders) await contender.wipe();
 }
 if (values.profile) console.log(`Profiles are in ${cacheDirectory('profiles')}.`);
