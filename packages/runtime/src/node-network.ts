@@ -9,7 +9,7 @@ export interface NodeNetworkOptions {
 }
 
 /**
- * All accepted sockets read into one buffer, one after the other: what arrived is used or copied before the next is read. Without it
+ * All sockets read into one buffer, one after the other: what arrived is used or copied before the next is read. Without it
  * Node would make a buffer of 64 KiB for each read, and half of a busy broker's time would go into collecting them.
  */
 const readBufferBytes = 64 * 1024;
@@ -52,11 +52,18 @@ export class NodeNetwork implements Network {
     options: { readonly host: string; readonly port: number; readonly timeoutMs?: number },
     receiver: (stream: ByteStream) => StreamReceiver,
   ): Promise<ByteStream> {
-    const socket = new Socket({ allowHalfOpen: true });
+    let events: StreamReceiver | undefined;
+    const callback = (size: number): boolean => {
+      events?.onData(this.#readBuffer.subarray(0, size));
+      return true;
+    };
+    const settings = { allowHalfOpen: true, onread: { buffer: this.#readBuffer, callback } };
+    const socket = new Socket(settings as SocketConstructorOpts);
     const opening = openStream(socket, 'connect', options, (stream) => {
       socket.setNoDelay(true);
       socket.setKeepAlive(this.#keepAlive);
-      return receiver(stream);
+      events = receiver(stream);
+      return events;
     });
     socket.connect({ host: options.host, port: options.port });
     return opening;

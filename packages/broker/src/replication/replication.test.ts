@@ -47,6 +47,19 @@ describe('followers', () => {
     await world.runUntil(() => nodes.partition(1).inSyncReplicas.size === 1);
     nodes.produce(1, 'refused');
     assert.equal(nodes.acknowledged.size, 1);
+    assert.deepEqual(figures(nodes, 1), {
+      partition_count: 2,
+      leader_count: 2,
+      under_replicated_partitions: 1,
+      under_min_isr_partition_count: 1,
+      at_min_isr_partition_count: 0,
+      offline_replica_count: 0,
+      isr_expands_total: 0,
+      isr_shrinks_total: 2,
+      replica_fetcher_max_lag: 0,
+      replica_fetcher_failed_partitions_count: 0,
+      replication_bytes_in_total: 0,
+    });
     world.simulatedNetwork.heal();
     assert.deepEqual(await untilLevel(nodes), ['0 0 a', '1 0 b']);
     const { grown, shrunk } = nodes.node(1).replication.replicaManager.inSyncChanges;
@@ -174,6 +187,12 @@ describe('a consumer that tells its rack', () => {
     assert.equal((await consume(nodes, 1, 'rack-3', 2)).preferredReadReplica, -1);
   });
 });
+
+function figures(nodes: ReplicaNodes, id: number): Record<string, number> {
+  const series = [...nodes.node(id).machine.metrics.series()];
+  const named = /partition|leader_count|offline|isr|replica/;
+  return Object.fromEntries(series.flatMap((each) => ('value' in each && named.test(each.name) ? [[each.name, each.value]] : [])));
+}
 
 const fetch = { request: FetchRequest, response: FetchResponse };
 
