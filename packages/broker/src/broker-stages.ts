@@ -260,6 +260,7 @@ export function buildServices(
   const timeoutMs = (): number => config.get('controller.socket.timeout.ms');
   const controller = new Controller({
     brokerId,
+    interBrokerListenerName,
     coordination,
     channel: new ClusterChannel({ local: localChannel, pool: peerPool(assembly, brokerId), interBrokerListenerName, timeoutMs }),
     clock,

@@ -101,6 +101,7 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
   };
   const controller = new Controller({
     brokerId: 0,
+    interBrokerListenerName: 'PLAINTEXT',
     coordination,
     channel,
     clock: systemClock,

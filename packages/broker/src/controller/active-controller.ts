@@ -40,6 +40,7 @@ const firstBalanceCheckMs = 5000;
 
 export interface ActiveControllerParts {
   readonly brokerId: number;
+  readonly interBrokerListenerName: string;
   readonly coordination: Coordination;
   readonly channel: BrokerChannel;
   readonly timer: Timer;
@@ -79,6 +80,7 @@ export class ActiveController {
     this.#tree = new ControllerTree(parts.coordination, parts.epochNodeVersion);
     this.#requests = new BrokerRequests({
       controllerId: brokerId,
+      interBrokerListenerName: parts.interBrokerListenerName,
       context,
       channel,
       timer,
@@ -134,9 +136,12 @@ export class ActiveController {
       readTopicNames(coordination, this.#watches),
       readDeletions(coordination, this.#watches),
     ]);
-    for (const broker of brokers) context.brokers.set(broker.registration.id, broker);
     await loadTopics({ ...this.#parts, context }, topicNames, this.#watches);
-    await loadLeaderships(this.#tree, [...context.partitions()]);
+    const restarted = await loadLeaderships(this.#tree, [...context.partitions()], brokers);
+    // Those that have restarted unnoticed count as gone, until everything else is in order.
+    for (const broker of brokers) {
+      if (!restarted.has(broker.registration.id)) context.brokers.set(broker.registration.id, broker);
+    }
     await this.#parts.loadTopicConfigs(topicNames);
     this.#requests.addMetadata(context.liveBrokerIds(), []);
     this.#requests.send();
@@ -160,6 +165,7 @@ export class ActiveController {
     await this.#deletion.resume();
     await this.#notifications.watchRequests();
     this.#requests.send();
+    if (restarted.size > 0) await this.#brokers.take();
     this.#isLoaded = true;
     if (this.#parts.leaderBalance().isEnabled) this.#scheduleBalanceCheck(firstBalanceCheckMs);
   }

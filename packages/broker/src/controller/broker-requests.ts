@@ -33,6 +33,7 @@ interface ReplicaStop {
 
 export interface BrokerRequestsParts {
   readonly controllerId: number;
+  readonly interBrokerListenerName: string;
   readonly context: ControllerContext;
   readonly channel: BrokerChannel;
   readonly timer: Timer;
@@ -153,7 +154,7 @@ export class BrokerRequests {
   }
 
   #sendLeaderAndIsr(broker: LiveBroker, partitions: ReadonlyMap<PartitionContext, boolean>): void {
-    const { context, onLeaderAndIsr } = this.#parts;
+    const { context, interBrokerListenerName, onLeaderAndIsr } = this.#parts;
     const leaders = new Set<number>();
     const topicStates = [...byTopic(partitions.keys())].map(([topic, ofTopic]) => ({
       topicName: topic.name,
@@ -188,7 +189,7 @@ export class BrokerRequests {
       liveLeaders: [...context.brokers.values()]
         .filter(({ registration }) => leaders.has(registration.id))
         .map(({ registration }) => {
-          const [endpoint] = registration.endpoints;
+          const endpoint = registration.endpoints.find(({ listener }) => listener === interBrokerListenerName);
           return { brokerId: registration.id, hostName: endpoint?.host ?? '', port: endpoint?.port ?? -1 };
         }),
     };

@@ -93,10 +93,24 @@ async function loadTopic(
   }
 }
 
-/** Fills in leaders and in-sync replicas. */
-export async function loadLeaderships(tree: ControllerTree, partitions: readonly PartitionContext[]): Promise<void> {
-  const leaderships = await tree.readLeaderships(partitions);
+/**
+ * Fills in leaders and in-sync replicas. Answers the brokers that have failed without any controller's having noticed: they are in
+ * sync in a state that was written before they registered, but may have lost records since (a power cut), and may not go on
+ * leading in the same epoch. Where a broker holds the only replica there is nobody to ask and nothing to do.
+ */
+export async function loadLeaderships(
+  tree: ControllerTree,
+  partitions: readonly PartitionContext[],
+  brokers: readonly LiveBroker[],
+): Promise<Set<number>> {
+  const epochs = new Map(brokers.map(({ registration, epoch }) => [registration.id, epoch]));
+  const restarted = new Set<number>();
+  const states = await tree.readStates(partitions);
   partitions.forEach((partition, index) => {
-    partition.leadership = leaderships[index];
+    const state = states[index];
+    partition.leadership = state?.leadership;
+    if (state === undefined || partition.assignedReplicas.length === 1) return;
+    for (const brokerId of state.leadership.isr) if ((epochs.get(brokerId) ?? 0) > state.zxid) restarted.add(brokerId);
   });
+  return restarted;
 }

@@ -12,6 +12,7 @@ import { EventQueue } from './event-queue.ts';
 
 export interface ControllerParts {
   readonly brokerId: number;
+  readonly interBrokerListenerName: string;
   readonly coordination: Coordination;
   readonly channel: BrokerChannel;
   readonly clock: Clock;

@@ -265,6 +265,7 @@ export class ControllerScenario {
     const broker = this.#broker(id);
     broker.controller = new Controller({
       brokerId: id,
+      interBrokerListenerName: 'PLAINTEXT',
       coordination: broker.current,
       channel: this.#channel(),
       clock: systemClock,

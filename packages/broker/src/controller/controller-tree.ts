@@ -68,12 +68,20 @@ export class ControllerTree {
   }
 
   /** The leaderships as the tree has them; undefined where there is no state node. */
-  readLeaderships(partitions: readonly PartitionContext[]): Promise<(Leadership | undefined)[]> {
+  async readLeaderships(partitions: readonly PartitionContext[]): Promise<(Leadership | undefined)[]> {
+    return (await this.readStates(partitions)).map((state) => state?.leadership);
+  }
+
+  /** The leaderships, each with the transaction that wrote it. */
+  readStates(
+    partitions: readonly PartitionContext[],
+  ): Promise<({ readonly leadership: Leadership; readonly zxid: number } | undefined)[]> {
     return Promise.all(
       partitions.map(async (partition) => {
         try {
           const { data, stat } = await this.#coordination.get(partitionStateNode.path(partition.topic.name, partition.index));
-          return { ...partitionStateNode.decode(describePartition(partition), data), partitionEpoch: stat.version };
+          const state = partitionStateNode.decode(describePartition(partition), data);
+          return { leadership: { ...state, partitionEpoch: stat.version }, zxid: stat.mzxid };
         } catch (error) {
           if (isCoordinationError(error, 'NoNode')) return undefined;
           throw error;
