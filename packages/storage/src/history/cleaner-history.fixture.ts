@@ -14,6 +14,7 @@ import { type CleanerSettings, defaultCleanerSettings } from '../cleaner/cleaner
 import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { LogManager } from '../manager/log-manager.ts';
+import { checkCrashedDisk, checkStoppedDisk } from './disk-checks.fixture.ts';
 import { FailingDisk } from './failing-disk.fixture.ts';
 
 interface Written {
@@ -269,6 +270,7 @@ export class CleanerHistory {
     this.#log.writeStaged();
     const before = this.#producerText();
     await this.#world.run(this.#manager.close());
+    checkStoppedDisk(this.#machine.fileSystem, '/data');
     await this.#start();
     assert.equal(this.#producerText(), before);
     this.#durableEnd = this.#log.logEndOffset;
@@ -290,6 +292,7 @@ export class CleanerHistory {
     await promisesSettled();
     this.#machine.fileSystem.faults.clear();
     this.#machine = this.#world.crash('broker', this.#oneOf(['nothing', 'something', 'something', 'everything']));
+    checkCrashedDisk(this.#machine.fileSystem, '/data');
     // Without snapshots the producers must be found in what the cleaner has left.
     const isBlank = this.#random.nextInt(2) === 0;
     if (isBlank) this.#removeSnapshots();

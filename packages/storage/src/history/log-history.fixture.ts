@@ -11,6 +11,7 @@ import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { LogManager } from '../manager/log-manager.ts';
 import { BatchMaker } from './batch-maker.fixture.ts';
+import { checkCrashedDisk, checkStoppedDisk } from './disk-checks.fixture.ts';
 import { FailingDisk } from './failing-disk.fixture.ts';
 import { checkLog, checkRead, contentsOf } from './log-checks.fixture.ts';
 import { batchOf, LogModel, type ModelBatch } from './log-model.fixture.ts';
@@ -470,6 +471,7 @@ export class LogHistory {
     const { highWatermark } = this.#log;
     this.#machine.fileSystem.capacityBytes = Number.MAX_SAFE_INTEGER;
     await this.#world.run(this.#manager.close());
+    checkStoppedDisk(this.#machine.fileSystem, '/data');
     // All of it is on the device.
     this.#machine = this.#world.crash('broker', this.#oneOf(crashes));
     await this.#start();
@@ -515,6 +517,7 @@ export class LogHistory {
     this.#machine.fileSystem.capacityBytes = Number.MAX_SAFE_INTEGER;
     this.#machine.fileSystem.faults.clear();
     this.#machine = this.#world.crash('broker', leaves);
+    checkCrashedDisk(this.#machine.fileSystem, '/data');
     await this.#start();
     this.#checkFound(await contentsOf(this.#log, this.#run), model.endOfRecords(kept), isExact ? kept : Number.MAX_SAFE_INTEGER);
   }

@@ -23,7 +23,7 @@ import { LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
 import type { MoveHost } from './log-move.ts';
 import { defaultMoveSettings, LogMoves, type MoveSettings } from './log-moves.ts';
-import { writeTopicId } from './partition-metadata.ts';
+import { readTopicId, writeTopicId } from './partition-metadata.ts';
 import { directoriesForNewLog } from './placement.ts';
 
 export interface LogManagerOptions {
@@ -268,10 +268,23 @@ export class LogManager {
       const isOther = existing.topicId !== zeroUuid && options.topicId !== zeroUuid && existing.topicId !== options.topicId;
       if (isOther)
         throw new ProtocolError(errorCodes.INCONSISTENT_TOPIC_ID, `${existing.path} holds the topic ${existing.topicId}`);
+      if (existing.topicId === zeroUuid && options.topicId !== zeroUuid) this.#writeLostId(existing, options.topicId);
       return existing;
     }
     this.#ensureNotElsewhere(topicPartition, options.isNew === false);
     return this.#create(topicPartition, options);
+  }
+
+  /** A crash has left the file with the id unfinished, or the log is from before topics had ids. The log itself hears of it at the next start. */
+  #writeLostId({ path, directory }: PartitionLog, topicId: string): void {
+    const { fileSystem, logger } = this.#logWorld;
+    const file = `${path}/${partitionMetadataFile}`;
+    try {
+      if (readTopicId(fileSystem, file) === undefined) writeTopicId(fileSystem, file, topicId);
+    } catch (error) {
+      if (isDiskFault(error)) directory.fail(error);
+      else logger.warn('The id of a topic could not be written beside its log', { path, topicId, error });
+    }
   }
 
   /** An empty log in the place of one that cannot be read now would hide what was acknowledged. */
