@@ -101,7 +101,7 @@ async function loadTopic(
 export async function loadLeaderships(
   tree: ControllerTree,
   partitions: readonly PartitionContext[],
-  brokers: readonly LiveBroker[],
+  brokers: readonly LiveBroker[] = [],
 ): Promise<Set<number>> {
   const epochs = new Map(brokers.map(({ registration, epoch }) => [registration.id, epoch]));
   const restarted = new Set<number>();
