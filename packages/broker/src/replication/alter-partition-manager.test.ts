@@ -154,6 +154,25 @@ test('what the whole request is refused with is asked again until a controller a
   assert.equal((await answered).errorCode, errorCodes.NONE);
 });
 
+test('a leader is told late what it will only repeat, and the others are not held up', async () => {
+  const { world, asked, manager } = setUp();
+  let told = 0;
+  const unknown = manager.propose(proposal(0)).then(({ errorCode }) => {
+    told = errorCode;
+  });
+  const other = manager.propose(proposal(1));
+  await world.advance(1);
+  asked[0]?.answer(answerOf({ index: 0, errorCode: errorCodes.UNKNOWN_TOPIC_ID }, { index: 1 }));
+  assert.equal((await other).errorCode, errorCodes.NONE);
+  manager.propose(proposal(1)).catch(() => 'closed at the end');
+  await world.advance(20);
+  assert.deepEqual([asked.length, told], [2, 0]);
+  await world.advance(200);
+  await unknown;
+  assert.equal(told, errorCodes.UNKNOWN_TOPIC_ID);
+  manager.close();
+});
+
 test('a second change for a partition is not attempted while the first waits', async () => {
   const { world, manager } = setUp();
   const first = manager.propose(proposal(0));

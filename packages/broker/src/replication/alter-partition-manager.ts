@@ -40,6 +40,8 @@ interface Waiting {
 /** Between two attempts: Kafka's, and then longer each time, as there may be no controller for a while. */
 const firstRetryDelayMs = 50;
 const longestRetryDelayMs = 1000;
+/** Until a leader hears that the controller could not do what it asked for one partition. */
+const repeatDelayMs = 200;
 const lastVersionWithTopicNames = 1;
 const firstVersionWithEpochs = 3;
 
@@ -150,9 +152,11 @@ export class AlterPartitionManager {
         mayGoOn = false;
         continue;
       }
-      if (answer.errorCode !== errorCodes.NONE && afterRefusal(answer.errorCode) === 'repeat') mayGoOn = false;
       if (this.#waiting.get(keyOf(proposal)) === waiting) this.#waiting.delete(keyOf(proposal));
-      waiting.resolve(answer);
+      // Who is about to repeat it is told later, and does not hold up the others.
+      const isRepeated = answer.errorCode !== errorCodes.NONE && afterRefusal(answer.errorCode) === 'repeat';
+      if (isRepeated) this.#parts.timer.schedule(repeatDelayMs, () => waiting.resolve(answer));
+      else waiting.resolve(answer);
     }
     return mayGoOn;
   }

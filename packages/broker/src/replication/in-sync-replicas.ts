@@ -37,12 +37,11 @@ export function afterRefusal(errorCode: number): 'withdraw' | 'wait' | 'repeat' 
     case errorCodes.INELIGIBLE_REPLICA:
     case errorCodes.INVALID_REQUEST:
       return 'withdraw';
-    case errorCodes.UNKNOWN_TOPIC_OR_PARTITION:
-    case errorCodes.UNKNOWN_TOPIC_ID:
     case errorCodes.FENCED_LEADER_EPOCH:
     case errorCodes.INVALID_UPDATE_VERSION:
     case errorCodes.NEW_LEADER_ELECTED:
       return 'wait';
+    // Also for a topic that is not known: a controller that has just come may not have read it yet, and has nothing newer to tell.
     default:
       return 'repeat';
   }

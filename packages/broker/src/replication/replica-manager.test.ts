@@ -324,9 +324,9 @@ for (const { error, then } of [
   { error: 'INVALID_REQUEST', then: 'withdrawn' },
   { error: 'FENCED_LEADER_EPOCH', then: 'left open' },
   { error: 'INVALID_UPDATE_VERSION', then: 'left open' },
-  { error: 'UNKNOWN_TOPIC_ID', then: 'left open' },
-  { error: 'UNKNOWN_TOPIC_OR_PARTITION', then: 'left open' },
   { error: 'NEW_LEADER_ELECTED', then: 'left open' },
+  { error: 'UNKNOWN_TOPIC_ID', then: 'repeated' },
+  { error: 'UNKNOWN_TOPIC_OR_PARTITION', then: 'repeated' },
   { error: 'UNKNOWN_SERVER_ERROR', then: 'repeated' },
   { error: 'REQUEST_TIMED_OUT', then: 'repeated' },
 ] as { error: keyof typeof errorCodes; then: string }[]) {
