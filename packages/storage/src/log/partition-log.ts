@@ -12,8 +12,8 @@ import type { LogDirectory } from '../manager/log-directory.ts';
 import type { AppendInfo, AppendOptions } from './append-info.ts';
 import { type AppendOrigin, validateForAppend } from './append-validator.ts';
 import { CheckpointBarrier } from './checkpoint-barrier.ts';
-import { isDiskFull } from './disk-fault.ts';
 import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
+import { LogBody, type LogParts } from './log-body.ts';
 import { type LogConfig, longestSegmentMs } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
 import { type FetchedRecords, type ReadOptions, readLog } from './log-reads.ts';
@@ -22,6 +22,7 @@ import type { LogSegments } from './log-segments.ts';
 import { markerOf, replayIndexed } from './producer-replay.ts';
 import type { ActiveProducer, BatchMetadata, LastOfProducer, ProducerStates } from './producer-states.ts';
 import { RecoveryPoint } from './recovery-point.ts';
+import { StagedAppends } from './staged-appends.ts';
 import { ensureUsable, storageFailure } from './storage-failure.ts';
 import { LogTail } from './tail-cache.ts';
 import { firstRecordSince, type RecordTime, recordOfMaxTimestamp } from './timestamp-search.ts';
@@ -33,10 +34,7 @@ export interface TimestampedOffset extends RecordTime {
 }
 
 /** What is known of a log when it is opened. */
-export interface OpenedLog {
-  readonly segments: LogSegments;
-  readonly leaderEpochs: LeaderEpochs;
-  readonly producerStates: ProducerStates;
+export interface OpenedLog extends LogParts {
   readonly logStartOffset: number;
   readonly logEndOffset: number;
   readonly recoveryPoint: number;
@@ -55,6 +53,8 @@ export class PartitionLog {
   readonly topicId: string;
   readonly directory: LogDirectory;
   readonly #files: LogFiles;
+  readonly #body: LogBody;
+  /** Those of the body. */
   readonly #segments: LogSegments;
   readonly #leaderEpochs: LeaderEpochs;
   readonly #producerStates: ProducerStates;
@@ -71,9 +71,7 @@ export class PartitionLog {
   readonly #recoveryPoint: RecoveryPoint;
   /** What a checkpoint may have said when the log was opened: a start takes the log for whole that ends there. 0: none does any more. */
   #orderlyEndOffset: number;
-  /** The batches of this turn, for the tail; and who waits for them. */
-  #staged: { readonly bytes: Buffer; readonly baseOffset: number; readonly nextOffset: number }[] = [];
-  #writing: PromiseWithResolvers<void> | undefined;
+  readonly #staged = new StagedAppends();
   readonly #barrier: CheckpointBarrier;
   /** While this is under way nobody is told of an append: the log is changing its directory. */
   #held: Promise<void> | undefined;
@@ -94,6 +92,7 @@ export class PartitionLog {
     this.directory = identity.directory;
     this.#files = files;
     this.#config = config;
+    this.#body = new LogBody(files, opened);
     this.#segments = opened.segments;
     this.#leaderEpochs = opened.leaderEpochs;
     this.#producerStates = opened.producerStates;
@@ -316,7 +315,7 @@ export class PartitionLog {
     this.#recoveryPoint.touch();
     try {
       segment.stage(bytes, lastOffset, maxTimestamp);
-      this.#staged.push({ bytes, baseOffset, nextOffset: lastOffset + 1 });
+      this.#staged.add({ bytes, baseOffset, nextOffset: lastOffset + 1 });
       this.#logEndOffset = lastOffset + 1;
       replayIndexed(this.#producerStates, segment, batch);
     } catch (error) {
@@ -359,19 +358,8 @@ export class PartitionLog {
     if (!this.writeStaged()) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${this.path} could not be written`);
     const old = this.#segments.active;
     if (old.baseOffset === baseOffset) return old;
-    const segment = this.#files.createSegment(baseOffset, this.#config);
     const isReplaced = old.sizeBytes === 0;
-    this.#guarded(() => {
-      if (!isReplaced) {
-        old.seal();
-        old.writeIndexes();
-        this.#files.writeSnapshot(this.#producerStates, baseOffset);
-      }
-      this.#segments.remove((each) => isReplaced && each === old);
-      this.#segments.add(segment);
-      if (isReplaced) this.#files.removeSegments([old], 0);
-      segment.markStart();
-    });
+    const segment = this.#guarded(() => this.#body.extend(baseOffset, this.#config));
     if (!isReplaced) this.#recoveryPoint.segmentClosed(old);
     this.#rollJitterMs = this.#drawJitter();
     // Not waited for: until it is done, a crash means that the old segment is scanned too. A failure has been dealt with.
@@ -380,37 +368,27 @@ export class PartitionLog {
   }
 
   #whenWritten(): Promise<void> {
-    if (this.#staged.length === 0) return settled;
-    if (this.#writing === undefined) {
-      this.#writing = Promise.withResolvers();
-      // An append whose producer wants no answer has nobody who waits.
-      this.#writing.promise.catch(() => undefined);
-      this.#files.writes.add(this);
-    }
-    return this.#writing.promise;
+    return this.#staged.whenWritten(this.#files.writes, this);
   }
 
   /** Hands what was appended in this turn to the disk. False: that failed, and those who wait have been told. */
   writeStaged(): boolean {
-    const writing = this.#writing;
-    const staged = this.#staged;
-    if (staged.length === 0) return true;
+    if (this.#staged.isEmpty) return true;
     try {
       this.#segments.active.write();
     } catch (error) {
       this.#dropStaged(error);
       return false;
     }
-    this.#writing = undefined;
-    this.#staged = [];
+    const { batches, waiting } = this.#staged.take();
     if (this.#tail.isWanted(this.#files.clock.monotonicMs()))
-      for (const { bytes, baseOffset, nextOffset } of staged) this.#tail.add(bytes, baseOffset, nextOffset);
+      for (const { bytes, baseOffset, nextOffset } of batches) this.#tail.add(bytes, baseOffset, nextOffset);
     else this.#tail.clear();
     this.#writtenEndOffset = this.#logEndOffset;
-    if (writing === undefined) return true;
+    if (waiting === undefined) return true;
     const durable = this.#whenDurable();
-    if (durable === settled) writing.resolve();
-    else durable.then(writing.resolve, writing.reject);
+    if (durable === settled) waiting.resolve();
+    else durable.then(waiting.resolve, waiting.reject);
     return true;
   }
 
@@ -445,9 +423,7 @@ export class PartitionLog {
    * may have room again later; any other fault takes the directory offline.
    */
   #dropStaged(error: unknown): Error {
-    const writing = this.#writing;
-    this.#writing = undefined;
-    this.#staged = [];
+    const { waiting } = this.#staged.take();
     this.#segments.active.dropStaged();
     const failure = storageFailure(this, error, 'cannot be written');
     if (this.directory.isOnline) {
@@ -458,7 +434,7 @@ export class PartitionLog {
       }
     }
     this.#logEndOffset = this.#writtenEndOffset;
-    writing?.reject(failure);
+    waiting?.reject(failure);
     return failure;
   }
 
@@ -550,13 +526,9 @@ export class PartitionLog {
     cleaned: { readonly baseOffset: number; readonly sizeBytes: number; readonly modifiedMs: number },
   ): Promise<void> {
     ensureUsable(this);
-    const all = this.#segments.all();
-    const at = all.indexOf(neighbours[0]!);
-    const areThere = at >= 0 && neighbours.every((segment, index) => segment === all[at + index]);
-    if (!areThere || at + neighbours.length >= all.length) throw new Error(`${this.path} has other segments by now`);
+    if (!this.#body.hasNeighbours(neighbours)) throw new Error(`${this.path} has other segments by now`);
     try {
-      this.#segments.replace(neighbours, this.#files.swapSegments(neighbours, cleaned, this.#config));
-      await this.#files.syncNames();
+      await this.#body.replace(neighbours, cleaned, this.#config);
     } catch (error) {
       // Half of it may have been done.
       this.directory.fail(error);
@@ -599,17 +571,7 @@ export class PartitionLog {
   }
 
   #deleteSegments(mustDelete: (segment: LogSegment, endOffset: number) => boolean): number {
-    const removed = this.#segments.removeWhile((segment, endOffset) => mustDelete(segment, endOffset));
-    if (removed.length === 0) return 0;
-    const { baseOffset: firstOffset } = this.#segments.first;
-    this.#guarded(() => {
-      this.#files.removeSegments(removed, this.#config.fileDeleteDelayMs);
-      // As in Kafka: what is known of producers before the log start does not count any more.
-      this.#files.removeSnapshots(
-        (offset) => offset < firstOffset || (offset <= this.#logStartOffset && offset < this.#logEndOffset),
-      );
-    });
-    return removed.length;
+    return this.#guarded(() => this.#body.deleteOldest(mustDelete, this, this.#config));
   }
 
   /**
@@ -639,41 +601,21 @@ export class PartitionLog {
     this.#guarded(() => this.#restartAt(offset, offset));
   }
 
-  /** Whatever moment a crash comes at, the files that are left tell where the log begins. */
   #restartAt(offset: number, logStartOffset: number): void {
     this.#forgetOrderlyEnd(offset);
     this.#tail.clear();
-    const kept = this.#segments.all().find(({ baseOffset }) => baseOffset === offset);
-    const removed = this.#segments.remove((segment) => segment !== kept);
-    const segment = kept ?? this.#files.createSegment(offset, this.#config);
-    if (kept === undefined) this.#segments.add(segment);
-    this.#leaderEpochs.clear();
-    this.#producerStates.clear();
+    const beginOnDisk = this.#body.beginAnew(offset, this.#config);
     this.#wentBackTo(offset);
     this.#logStartOffset = logStartOffset;
     this.#highWatermark = logStartOffset;
-    kept?.truncateTo(offset);
-    try {
-      segment.markStart();
-    } catch (error) {
-      // There may be room once the others are gone.
-      if (!isDiskFull(error)) throw error;
-    }
-    this.#files.removeSegments(removed, 0);
-    this.#files.removeSnapshots(() => true);
-    segment.markStart();
+    beginOnDisk();
   }
 
   /** Cuts the log off at the offset and makes everything known from it anew. */
   #rebuildAt(offset: number): void {
     this.#forgetOrderlyEnd(offset);
     this.#tail.clear();
-    const removed = this.#segments.remove((segment) => segment.baseOffset >= offset && segment !== this.#segments.first);
-    this.#files.removeSegments(removed, 0);
-    const endOffset = this.#segments.active.truncateTo(offset);
-    this.#leaderEpochs.truncateFromEnd(endOffset);
-    this.#files.removeSnapshots((each) => each > endOffset);
-    this.#files.loadProducerStates(this.#producerStates, this.#segments, this.#logStartOffset, endOffset, this.#config);
+    const endOffset = this.#body.cutOffAt(offset, this.#logStartOffset, this.#config);
     this.#producerStates.highWatermarkMoved(Math.min(this.#highWatermark, endOffset));
     this.#wentBackTo(endOffset);
   }
@@ -743,10 +685,9 @@ export class PartitionLog {
   closeFiles(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#staged = [];
+    const { waiting } = this.#staged.take();
     const code = this.directory.isOnline ? errorCodes.NOT_LEADER_OR_FOLLOWER : errorCodes.KAFKA_STORAGE_ERROR;
-    this.#writing?.reject(new ProtocolError(code, `${this.path} is closed`));
-    this.#writing = undefined;
+    waiting?.reject(new ProtocolError(code, `${this.path} is closed`));
     this.#tail.clear();
     for (const segment of this.#segments.all()) segment.retire();
   }
