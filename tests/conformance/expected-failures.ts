@@ -6,7 +6,6 @@ import type { SuiteResult } from './run-suite.ts';
 const reasons = {
   acls: 'ACLs are not built yet',
   quotas: 'quotas are not built yet',
-  reassignment: 'partitions cannot be reassigned yet',
   scram: 'SCRAM credentials are not built yet',
   transactions: 'transactions are not built yet',
   kraft: 'asks for what only a KRaft cluster has',
@@ -26,16 +25,13 @@ export interface ExpectedFailure {
 export const expectedFailures: readonly ExpectedFailure[] = [
   ...expect('kafka-go', reasons.acls, ['TestClientCreateACLs', 'TestClientDeleteACLs', 'TestClientDescribeACLs']),
   ...expect('kafka-go', reasons.quotas, ['TestClientAlterClientQuotas']),
-  ...expect('kafka-go', reasons.reassignment, [
-    'TestClientAlterPartitionReassignments',
-    'TestClientAlterPartitionReassignmentsMultiTopics',
-  ]),
   ...expect('kafka-go', reasons.scram, ['TestAlterUserScramCredentials', 'TestDescribeUserScramCredentials']),
   ...expect('kafka-go', reasons.clientSide, ['TestClientFindCoordinator']),
   ...sometimes('kafka-go', reasons.clientSide, ['TestConn', 'TestReader', 'TestReaderConsumerGroup']),
   ...expect('sarama', reasons.quotas, ['TestFuncAdminQuotas']),
   ...expect('sarama', reasons.features, ['TestFuncAdminUpdateFeatures']),
   ...expect('sarama', reasons.clientSide, ['TestFuncClientMetadata', 'TestFuncIdempotentBufferedSequence']),
+  ...sometimes('sarama', reasons.clientSide, ['TestFuncConsumerGroupStaticMembership_Basic']),
   ...expect('librdkafka', reasons.transactions, ['0103_transactions', '0129_fetch_aborted_msgs']),
   ...sometimes('librdkafka', reasons.clientSide, ['0045_subscribe_many_updates', '0102_static_group_rebalance']),
   ...expect('librdkafka', reasons.acls, [
