@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import {
   type Batch,
   buildRecordBatch,
+  FetchRequest,
   InitProducerIdRequest,
   InitProducerIdResponse,
   iterateBatches,
@@ -147,6 +148,34 @@ for (const compression of ['none', 'gzip'] as const) {
         const { stdout } = await runCommand(needed(kcat), args, { timeoutMs: 20_000 });
         const expected = left.slice(left.length - count).map(({ offset, text }) => `${offset} ${text}`);
         assert.deepEqual(stdout.toString().trim().split('\n'), expected);
+      });
+    }
+
+    for (const { version, magic } of [
+      { version: 1, magic: 0 },
+      { version: 3, magic: 1 },
+    ]) {
+      test(`an old consumer reads on from every offset, converted to magic ${magic}`, async (context) => {
+        if (!(await conversation.offers(FetchRequest, version))) {
+          context.skip('this broker knows no such old consumers');
+          return;
+        }
+        for (const { from, count } of starts) {
+          const found: { offset: number; text: string }[] = [];
+          for (let offset = from, round = 0; offset < 8; round++) {
+            assert.ok(round < 10, `no progress at ${offset}`);
+            const { records } = await conversation.fetch(topic, offset, { version });
+            for (const batch of iterateBatches(records ?? Buffer.alloc(0))) {
+              assert.equal(batch.magic, magic);
+              for (const record of batch.records()) {
+                if (record.offset >= offset) found.push({ offset: record.offset, text: String(record.value) });
+              }
+              // All that an old consumer knows of where to go on is the last record.
+              offset = batch.nextOffset;
+            }
+          }
+          assert.deepEqual(found, left.slice(left.length - count), `from ${from}`);
+        }
       });
     }
 
