@@ -10,18 +10,19 @@
 import { type Batch, errorCodes, iterateBatches, ProtocolError, type RecordBatch } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
 import type { AppendInfo, AppendOptions } from './append-info.ts';
-import { type AppendOrigin, validateForAppend } from './append-validator.ts';
+import { validateForAppend } from './append-validator.ts';
 import { CheckpointBarrier } from './checkpoint-barrier.ts';
 import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
 import { LogBody, type LogParts } from './log-body.ts';
-import { type LogConfig, longestSegmentMs } from './log-config.ts';
+import type { LogConfig } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
 import { type FetchedRecords, type ReadOptions, readLog } from './log-reads.ts';
 import { type LogSegment, maxRelativeOffset } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
-import { markerOf, replayIndexed } from './producer-replay.ts';
+import { checkProducer, replayIndexed } from './producer-replay.ts';
 import type { ActiveProducer, BatchMetadata, LastOfProducer, ProducerStates } from './producer-states.ts';
 import { RecoveryPoint } from './recovery-point.ts';
+import { SegmentRoll } from './segment-roll.ts';
 import { StagedAppends } from './staged-appends.ts';
 import { ensureUsable, storageFailure } from './storage-failure.ts';
 import { LogTail } from './tail-cache.ts';
@@ -79,7 +80,7 @@ export class PartitionLog {
   #setbacks = 0;
   #isClosed = false;
   #lastFlushMs: number;
-  #rollJitterMs: number;
+  readonly #rollRule: SegmentRoll;
 
   constructor(
     identity: { readonly topicPartition: TopicPartition; readonly topicId: string; readonly directory: LogDirectory },
@@ -112,7 +113,8 @@ export class PartitionLog {
     this.cleanedOffset = opened.cleanedOffset;
     this.#tail = new LogTail(files.tailBudget);
     this.#barrier = new CheckpointBarrier(this.directory, opened.recoveryPoint > opened.logEndOffset);
-    this.#rollJitterMs = this.#drawJitter();
+    this.#rollRule = new SegmentRoll(files.clock, files.random);
+    this.#rollRule.drawJitter(config);
     this.#lastFlushMs = files.clock.wallTimeMs();
   }
 
@@ -204,7 +206,7 @@ export class PartitionLog {
   updateConfig(config: LogConfig): void {
     const hasNewJitter = config.segmentJitterMs !== this.#config.segmentJitterMs;
     this.#config = config;
-    if (hasNewJitter) this.#rollJitterMs = this.#drawJitter();
+    if (hasNewJitter) this.#rollRule.drawJitter(config);
     for (const segment of this.#segments.all()) segment.indexIntervalBytes = config.indexIntervalBytes;
   }
 
@@ -225,7 +227,7 @@ export class PartitionLog {
     if (validated === undefined) return this.#appended(-1, { logAppendTime: -1, maxTimestamp: -1, sizeBytes: 0 });
     const { batch, logAppendTime } = validated;
     if (batch.hasProducerId) {
-      const duplicate = this.#checkProducer(batch, options.origin);
+      const duplicate = checkProducer(this.#producerStates, batch, options.origin === 'client');
       if (duplicate !== undefined) return this.#duplicate(duplicate, batch);
     }
     const { baseOffset, maxTimestamp, sizeInBytes: sizeBytes } = batch;
@@ -279,19 +281,6 @@ export class PartitionLog {
     };
   }
 
-  /** Answers the batch that this one repeats, if it does. */
-  #checkProducer(batch: RecordBatch, origin: AppendOrigin): BatchMetadata | undefined {
-    if (batch.isControl) {
-      const marker = markerOf(batch);
-      if (marker !== undefined) this.#producerStates.checkMarker(batch, marker.coordinatorEpoch);
-      return undefined;
-    }
-    const isFromClient = origin === 'client';
-    const duplicate = isFromClient ? this.#producerStates.duplicateOf(batch) : undefined;
-    if (duplicate === undefined) this.#producerStates.check(batch, isFromClient);
-    return duplicate;
-  }
-
   #duplicate(known: BatchMetadata, batch: RecordBatch): AppendInfo {
     return {
       firstOffset: known.lastOffset - known.offsetDelta,
@@ -327,25 +316,13 @@ export class PartitionLog {
   /** The active segment, or a new one when this batch does not fit into it. */
   #segmentFor(sizeBytes: number, baseOffset: number, lastOffset: number, maxTimestamp: number): LogSegment {
     const { active } = this.#segments;
-    const { segmentBytes } = this.#config;
     if (active.canHold(sizeBytes, lastOffset)) {
       if (active.sizeBytes === 0 || this.#barrier.isUp) return active;
-      const isFull = this.#guarded(
-        () =>
-          active.sizeBytes > segmentBytes - sizeBytes ||
-          this.#segmentAgeMs(active, maxTimestamp) > longestSegmentMs(this.#config) - this.#rollJitterMs ||
-          active.areIndexesFull,
-      );
-      if (!isFull) return active;
+      const isDue = this.#guarded(() => this.#rollRule.isDue(active, sizeBytes, maxTimestamp, this.#config));
+      if (!isDue) return active;
     }
     // The leader's log may have a gap that is too wide for a segment; then the new one begins behind it.
     return this.#rollAt(lastOffset - this.#logEndOffset > maxRelativeOffset ? baseOffset : this.#logEndOffset);
-  }
-
-  /** By the timestamps of records, where the first has one, so that a replica rolls where its leader did. */
-  #segmentAgeMs(segment: LogSegment, maxTimestamp: number): number {
-    const { firstTimestamp } = segment;
-    return firstTimestamp >= 0 ? maxTimestamp - firstTimestamp : this.#files.clock.wallTimeMs() - segment.createdMs;
   }
 
   /** Begins a new segment at the log's end, if it may and the last one is not empty. Throws KAFKA_STORAGE_ERROR. */
@@ -361,7 +338,7 @@ export class PartitionLog {
     const isReplaced = old.sizeBytes === 0;
     const segment = this.#guarded(() => this.#body.extend(baseOffset, this.#config));
     if (!isReplaced) this.#recoveryPoint.segmentClosed(old);
-    this.#rollJitterMs = this.#drawJitter();
+    this.#rollRule.drawJitter(this.#config);
     // Not waited for: until it is done, a crash means that the old segment is scanned too. A failure has been dealt with.
     this.#flushUpTo(this.#logEndOffset).catch(() => undefined);
     return segment;
@@ -690,11 +667,5 @@ export class PartitionLog {
     waiting?.reject(new ProtocolError(code, `${this.path} is closed`));
     this.#tail.clear();
     for (const segment of this.#segments.all()) segment.retire();
-  }
-
-  /** So that the segments of many partitions do not all end at the same moment. */
-  #drawJitter(): number {
-    const { segmentJitterMs } = this.#config;
-    return segmentJitterMs <= 0 ? 0 : this.#files.random.nextInt(Math.min(segmentJitterMs, 0x7fffffff));
   }
 }

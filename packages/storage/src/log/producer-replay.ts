@@ -3,7 +3,7 @@
 import { type Batch, RecordBatch, readEndTransactionMarker } from '@odradek/protocol';
 import type { LogSegment } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
-import type { CompletedTransaction, ProducerStates } from './producer-states.ts';
+import type { BatchMetadata, CompletedTransaction, ProducerStates } from './producer-states.ts';
 
 /** Takes the batches from `from` to `endOffset` into account. Only headers are read, but for transaction markers. */
 export function replayProducers(states: ProducerStates, segments: LogSegments, from: number, endOffset: number): void {
@@ -43,8 +43,23 @@ export function replayIndexed(states: ProducerStates, segment: LogSegment, batch
   });
 }
 
+/**
+ * Whether the batch may follow what the log has of its producer; throws as `ProducerStates.check` and `checkMarker` do. Answers the
+ * batch that this one repeats, if it does.
+ */
+export function checkProducer(states: ProducerStates, batch: RecordBatch, isFromClient: boolean): BatchMetadata | undefined {
+  if (batch.isControl) {
+    const marker = markerOf(batch);
+    if (marker !== undefined) states.checkMarker(batch, marker.coordinatorEpoch);
+    return undefined;
+  }
+  const duplicate = isFromClient ? states.duplicateOf(batch) : undefined;
+  if (duplicate === undefined) states.check(batch, isFromClient);
+  return duplicate;
+}
+
 /** What the control batch says; undefined when it is no transaction marker. */
-export function markerOf(batch: Batch): { readonly isCommit: boolean; readonly coordinatorEpoch: number } | undefined {
+function markerOf(batch: Batch): { readonly isCommit: boolean; readonly coordinatorEpoch: number } | undefined {
   const [record] = batch.records();
   const marker = record === undefined ? null : readEndTransactionMarker(record);
   return marker === null ? undefined : { isCommit: marker.type === 'commit', coordinatorEpoch: marker.coordinatorEpoch };
