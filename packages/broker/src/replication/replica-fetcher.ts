@@ -1,12 +1,8 @@
 // Follows one broker: a loop that copies what it leads, batch by batch, into the replicas here.
 //
-//   new -> truncating   the follower's log is cut off where it parts from the leader's     (OffsetForLeaderEpoch)
-//   new -> fetching     leaders that speak Fetch 12 say with the records where they part   (diverging epoch)
-//   truncating -> fetching
-//
 // One request is under way at a time. It asks for what comes after all that is written here, and thereby tells the leader that the rest is;
 // so nothing is asked for before what came last is written. What goes wrong with one partition, its disk included, does not hold
-// up the others: it waits a while, or until the controller has something new to say of it (`failed`).
+// up the others.
 
 import type { Connection } from '@odradek/client/connection';
 import { ConnectionError } from '@odradek/client/connection';
@@ -26,7 +22,8 @@ import {
 import type { Clock, Counter, Logger, Timer, TimerTask } from '@odradek/runtime';
 import type { AppendInfo } from '@odradek/storage';
 import { FetchSessionClient, type SessionPartition } from './fetch-session-client.ts';
-import { afterOutOfRange, type EpochEndAnswer, truncationFor } from './follower-truncation.ts';
+import { FollowedPartition } from './followed-partition.ts';
+import { afterOutOfRange } from './follower-truncation.ts';
 import type { Partition } from './partition.ts';
 import type { ReplicationQuota } from './replication-quota.ts';
 
@@ -56,19 +53,6 @@ export interface ReplicaFetcherParts {
   readonly fetchedBytes: Counter;
 }
 
-/** One partition that is followed, in one reign of its leader. */
-interface Followed {
-  readonly partition: Partition;
-  readonly leaderEpoch: number;
-  state: 'new' | 'truncating' | 'fetching' | 'failed';
-  /** Monotonic; before that nothing is asked about it. */
-  notBeforeMs: number;
-  /** Records of the leader's that are committed and not here; undefined: not known yet. */
-  lag: number | undefined;
-  /** The refusal that was logged last, so that the same again is not. */
-  toldErrorCode: number;
-}
-
 const fetch = { request: FetchRequest, response: FetchResponse };
 const epochEnds = { request: OffsetForLeaderEpochRequest, response: OffsetForLeaderEpochResponse };
 const listOffsets = { request: ListOffsetsRequest, response: ListOffsetsResponse };
@@ -80,7 +64,7 @@ type PartitionData = FetchResponse['responses'][number]['partitions'][number];
 
 /** Records that were appended and are on their way to the disk. */
 interface Appended {
-  readonly followed: Followed;
+  readonly followed: FollowedPartition;
   readonly data: PartitionData;
   readonly info: AppendInfo;
 }
@@ -88,7 +72,7 @@ interface Appended {
 export class ReplicaFetcher {
   readonly #parts: ReplicaFetcherParts;
   readonly #session = new FetchSessionClient();
-  readonly #followed = new Map<Partition, Followed>();
+  readonly #followed = new Map<Partition, FollowedPartition>();
   #isClosed = false;
   /** The last attempt has failed. */
   #isLost = false;
@@ -120,14 +104,16 @@ export class ReplicaFetcher {
 
   /** Follows the partition in the leader epoch that it is in. One that is followed in that epoch already goes on as it was. */
   follow(partition: Partition): void {
-    const { leaderEpoch } = partition;
     const known = this.#followed.get(partition);
-    if (known !== undefined && known.leaderEpoch === leaderEpoch && known.state !== 'failed') return;
-    this.#followed.set(partition, { partition, leaderEpoch, state: 'new', notBeforeMs: 0, lag: undefined, toldErrorCode: 0 });
+    if (known !== undefined && known.leaderEpoch === partition.leaderEpoch && known.state !== 'failed') return;
+    known?.end();
+    const { clock, logger, settings } = this.#parts;
+    this.#followed.set(partition, new FollowedPartition(partition, { clock, logger, backoffMs: () => settings().backoffMs }));
     this.#wake?.();
   }
 
   unfollow(partition: Partition): void {
+    this.#followed.get(partition)?.end();
     this.#followed.delete(partition);
   }
 
@@ -138,7 +124,7 @@ export class ReplicaFetcher {
   /** Settles when the loop has come to its end; whoever gives the connections ends the request that is under way. */
   close(): Promise<void> {
     this.#isClosed = true;
-    this.#followed.clear();
+    for (const partition of [...this.#followed.keys()]) this.unfollow(partition);
     this.#wake?.();
     return this.#ended;
   }
@@ -177,15 +163,15 @@ export class ReplicaFetcher {
     else logger.warn(`Nothing can be fetched for the time being: ${reasonOf(error)}`);
   }
 
-  #due(): Followed[] {
+  #due(): FollowedPartition[] {
     const nowMs = this.#parts.clock.monotonicMs();
-    return [...this.#followed.values()].filter(({ state, notBeforeMs }) => state !== 'failed' && notBeforeMs <= nowMs);
+    return [...this.#followed.values()].filter(({ dueMs }) => dueMs <= nowMs);
   }
 
   /** undefined: nothing is waited for. */
   #nextDueMs(): number | undefined {
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const { state, notBeforeMs } of this.#followed.values()) if (state !== 'failed') nextMs = Math.min(nextMs, notBeforeMs);
+    for (const { dueMs } of this.#followed.values()) nextMs = Math.min(nextMs, dueMs);
     return nextMs === Number.POSITIVE_INFINITY ? undefined : Math.max(1, nextMs - this.#parts.clock.monotonicMs());
   }
 
@@ -204,23 +190,19 @@ export class ReplicaFetcher {
     });
   }
 
-  #isCurrent(followed: Followed): boolean {
-    return this.#followed.get(followed.partition) === followed && followed.leaderEpoch === followed.partition.leaderEpoch;
-  }
-
   // ---- Truncation before the first fetch ----
 
-  async #truncate(connection: Connection, due: readonly Followed[]): Promise<void> {
+  async #truncate(connection: Connection, due: readonly FollowedPartition[]): Promise<void> {
     const canDiverge = connection.version(fetch, this.#fetchVersions()) >= firstVersionWithDivergence;
-    const asking: { readonly followed: Followed; readonly epoch: number }[] = [];
+    const asking: { readonly followed: FollowedPartition; readonly epoch: number }[] = [];
     for (const followed of due) {
-      if (followed.state === 'fetching' || !this.#isCurrent(followed)) continue;
-      this.#guarded(followed, () => {
-        const { latestEpoch: epoch, highWatermark } = followed.partition.log;
+      if (followed.state === 'fetching' || !followed.isCurrent) continue;
+      followed.guarded(() => {
+        const { latestEpoch: epoch } = followed.partition.log;
         followed.state = canDiverge && epoch !== undefined ? 'fetching' : 'truncating';
         if (followed.state === 'fetching') return;
         if (epoch !== undefined && connection.versions(epochEnds).max >= 0) asking.push({ followed, epoch });
-        else this.#cutOff(followed, highWatermark, true);
+        else followed.cutOffAtHighWatermark();
       });
     }
     if (asking.length === 0) return;
@@ -233,32 +215,12 @@ export class ReplicaFetcher {
       topics.flatMap(({ topic, partitions }) => partitions.map((answer) => [`${topic}/${answer.partition}`, answer])),
     );
     for (const { followed } of asking) {
-      if (!this.#isCurrent(followed)) continue;
+      if (!followed.isCurrent) continue;
       const { topic, index } = followed.partition;
       const answer = answers.get(`${topic}/${index}`);
-      if (answer?.errorCode === errorCodes.NONE) this.#guarded(followed, () => this.#cutOffAt(followed, answer));
-      else this.#refused(followed, answer?.errorCode ?? errorCodes.UNKNOWN_SERVER_ERROR, followed.leaderEpoch);
+      if (answer?.errorCode === errorCodes.NONE) followed.guarded(() => followed.cutOffAt(answer));
+      else followed.refused(answer?.errorCode ?? errorCodes.UNKNOWN_SERVER_ERROR);
     }
-  }
-
-  #cutOffAt(followed: Followed, answer: EpochEndAnswer): void {
-    const { log } = followed.partition;
-    const { offset, isComplete } = truncationFor(answer, log, log.highWatermark);
-    this.#cutOff(followed, offset, isComplete);
-  }
-
-  #cutOff(followed: Followed, offset: number, isComplete: boolean): void {
-    const { partition } = followed;
-    const { topic, index: number, log } = partition;
-    if (offset < log.logEndOffset) {
-      const fields = { topic, partition: number, from: offset, logEndOffset: log.logEndOffset, highWatermark: log.highWatermark };
-      if (offset < log.highWatermark)
-        this.#parts.logger.warn('Cutting off what was committed: the leader does not have it', fields);
-      else this.#parts.logger.info('Cutting off what the leader does not have', fields);
-    }
-    partition.truncateTo(offset);
-    // A leader that tells where logs part is asked by fetching.
-    if (isComplete || followed.state === 'fetching') followed.state = 'fetching';
   }
 
   // ---- Fetching ----
@@ -310,10 +272,10 @@ export class ReplicaFetcher {
     const wanted: SessionPartition[] = [];
     for (const followed of this.#due()) {
       const { partition, leaderEpoch, state } = followed;
-      if (state !== 'fetching' || !this.#isCurrent(followed)) continue;
+      if (state !== 'fetching' || !followed.isCurrent) continue;
       const { topic, index, topicId } = partition;
       if (isOverQuota && followed.lag !== 0 && quota.isThrottled(topic, index)) continue;
-      this.#guarded(followed, () => {
+      followed.guarded(() => {
         const { logEndOffset, logStartOffset, latestEpoch } = partition.log;
         wanted.push({
           topic,
@@ -331,10 +293,10 @@ export class ReplicaFetcher {
   }
 
   async #take(connection: Connection, { responses }: Message<typeof FetchResponse>): Promise<void> {
-    const byName = new Map<string, Followed>();
+    const byName = new Map<string, FollowedPartition>();
     for (const followed of this.#followed.values()) byName.set(`${followed.partition.topic}/${followed.partition.index}`, followed);
     const appended: Appended[] = [];
-    const outOfRange: Followed[] = [];
+    const outOfRange: FollowedPartition[] = [];
     for (const { topic, topicId, partitions } of responses) {
       for (const data of partitions) {
         const asked = this.#session.asked({ topic, topicId, partition: data.partitionIndex });
@@ -345,8 +307,8 @@ export class ReplicaFetcher {
           continue;
         }
         if (data.errorCode === errorCodes.OFFSET_OUT_OF_RANGE) outOfRange.push(followed);
-        else if (data.errorCode !== errorCodes.NONE) this.#refused(followed, data.errorCode, asked.currentLeaderEpoch);
-        else this.#guarded(followed, () => this.#append(followed, data, appended));
+        else if (data.errorCode !== errorCodes.NONE) followed.refused(data.errorCode);
+        else followed.guarded(() => this.#append(followed, data, appended));
       }
     }
     await Promise.all(appended.map((each) => this.#written(each)));
@@ -359,9 +321,9 @@ export class ReplicaFetcher {
   }
 
   /** While the request was under way the controller may have ordered something else. */
-  #isStillAsked(followed: Followed, asked: SessionPartition): boolean {
+  #isStillAsked(followed: FollowedPartition, asked: SessionPartition): boolean {
     return (
-      this.#isCurrent(followed) &&
+      followed.isCurrent &&
       followed.state === 'fetching' &&
       followed.leaderEpoch === asked.currentLeaderEpoch &&
       followed.partition.hasLog &&
@@ -369,11 +331,11 @@ export class ReplicaFetcher {
     );
   }
 
-  #append(followed: Followed, data: PartitionData, appended: Appended[]): void {
+  #append(followed: FollowedPartition, data: PartitionData, appended: Appended[]): void {
     const { partition } = followed;
     const { epoch: leaderEpoch, endOffset } = data.divergingEpoch;
     if (endOffset >= 0) {
-      this.#cutOffAt(followed, { leaderEpoch, endOffset });
+      followed.cutOffAt({ leaderEpoch, endOffset });
       this.#tellAgain();
       return;
     }
@@ -387,59 +349,39 @@ export class ReplicaFetcher {
         return;
       }
     }
-    this.#followOffsets(followed, data);
+    followed.followOffsets(data);
   }
 
   async #written({ followed, data, info }: Appended): Promise<void> {
     try {
       await info.written;
     } catch (error) {
-      this.#failed(followed, error);
+      followed.failed(error);
       return;
     }
     followed.partition.recordWritten();
-    if (this.#isCurrent(followed)) this.#guarded(followed, () => this.#followOffsets(followed, data));
+    if (followed.isCurrent) followed.guarded(() => followed.followOffsets(data));
   }
-
-  #followOffsets(followed: Followed, { highWatermark, logStartOffset }: PartitionData): void {
-    const { partition } = followed;
-    followed.lag = Math.max(0, highWatermark - partition.log.logEndOffset);
-    followed.toldErrorCode = errorCodes.NONE;
-    partition.followOffsets(highWatermark, logStartOffset);
-  }
-
-  // ---- What goes wrong ----
 
   /** The leader does not have the offset: what is here may be too much, or of another time. */
-  async #recover(connection: Connection, followed: Followed): Promise<void> {
+  async #recover(connection: Connection, followed: FollowedPartition): Promise<void> {
     const { partition } = followed;
     const ask = async (timestamp: number): Promise<number> => this.#askOffset(connection, followed, timestamp);
     try {
       const leaderEnd = await ask(latest);
       const then = await afterOutOfRange(partition.log.logEndOffset, leaderEnd, () => ask(earliest));
-      if (!this.#isCurrent(followed)) return;
-      const { topic, index, log } = partition;
-      this.#parts.logger.warn('The leader does not have the offset that comes next here', {
-        topic,
-        partition: index,
-        logEndOffset: log.logEndOffset,
-        then: then.type,
-        offset: then.offset,
-      });
-      if (then.type === 'truncate') partition.truncateTo(then.offset);
-      else if (then.type === 'restart') partition.restartAt(then.offset);
-      followed.lag = Math.max(0, leaderEnd - partition.log.logEndOffset);
-      if (then.type === 'goOn') this.#delay(followed);
+      if (!followed.isCurrent) return;
+      followed.startOver(then, leaderEnd);
     } catch (error) {
       if (error instanceof ConnectionError) throw error;
-      if (!this.#isCurrent(followed)) return;
+      if (!followed.isCurrent) return;
       if (error instanceof ProtocolError && error.code !== errorCodes.KAFKA_STORAGE_ERROR) {
-        this.#refused(followed, error.code, followed.leaderEpoch);
-      } else this.#failed(followed, error);
+        followed.refused(error.code);
+      } else followed.failed(error);
     }
   }
 
-  async #askOffset(connection: Connection, { partition, leaderEpoch }: Followed, timestamp: number): Promise<number> {
+  async #askOffset(connection: Connection, { partition, leaderEpoch }: FollowedPartition, timestamp: number): Promise<number> {
     const { topic: name, index: partitionIndex } = partition;
     const asked = { partitionIndex, currentLeaderEpoch: leaderEpoch, timestamp, maxNumOffsets: 1 };
     const { topics } = await connection.send(
@@ -452,65 +394,6 @@ export class ReplicaFetcher {
     if (answer.errorCode !== errorCodes.NONE) throw new ProtocolError(answer.errorCode);
     return answer.oldStyleOffsets[0] ?? answer.offset;
   }
-
-  #refused(followed: Followed, errorCode: number, askedEpoch: number): void {
-    const { logger } = this.#parts;
-    const { topic, index } = followed.partition;
-    const fields = { topic, partition: index, leaderEpoch: askedEpoch, error: errorByCode(errorCode).name };
-    this.#delay(followed);
-    if (followed.toldErrorCode === errorCode && errorCode !== errorCodes.FENCED_LEADER_EPOCH) return;
-    followed.toldErrorCode = errorCode;
-    switch (errorCode) {
-      case errorCodes.FENCED_LEADER_EPOCH:
-        // The leader reigns in a later epoch, of which the controller is about to tell.
-        logger.info('Waiting for the controller: the leader is in a later epoch', fields);
-        followed.state = 'failed';
-        return;
-      case errorCodes.UNKNOWN_LEADER_EPOCH:
-      case errorCodes.NOT_LEADER_OR_FOLLOWER:
-        // One of the two has not heard of the leader yet, or still believes to hear of it.
-        logger.debug('The leader does not answer yet', fields);
-        break;
-      case errorCodes.UNKNOWN_TOPIC_OR_PARTITION:
-      case errorCodes.UNKNOWN_TOPIC_ID:
-      case errorCodes.INCONSISTENT_TOPIC_ID:
-        logger.warn('The leader does not know the partition', fields);
-        break;
-      default:
-        logger.error('The leader cannot serve the partition', fields);
-    }
-  }
-
-  /** Runs what may fail because of this one partition. */
-  #guarded(followed: Followed, action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      this.#failed(followed, error);
-    }
-  }
-
-  #failed(followed: Followed, error: unknown): void {
-    const { topic, index, isOffline } = followed.partition;
-    const fields = { topic, partition: index, error };
-    const code = error instanceof ProtocolError ? error.code : undefined;
-    if (!this.#isCurrent(followed)) {
-      this.#parts.logger.debug('A partition that is not followed any more has failed', fields);
-    } else if (code === errorCodes.CORRUPT_MESSAGE || code === errorCodes.INVALID_RECORD) {
-      this.#parts.logger.error('The leader sent records that are damaged; they will be fetched again', fields);
-      this.#delay(followed);
-    } else if (code === errorCodes.KAFKA_STORAGE_ERROR && !isOffline && isDirectoryOnline(followed.partition)) {
-      this.#parts.logger.error('What was fetched could not be written; it will be tried again', fields);
-      this.#delay(followed);
-    } else {
-      this.#parts.logger.error('A partition cannot be followed any more', fields);
-      followed.state = 'failed';
-    }
-  }
-
-  #delay(followed: Followed): void {
-    followed.notBeforeMs = this.#parts.clock.monotonicMs() + this.#parts.settings().backoffMs;
-  }
 }
 
 /** With what lies behind it, in one line. */
@@ -518,12 +401,7 @@ function reasonOf(error: ConnectionError): string {
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }
 
-/** A disk that is full may have room again later. */
-function isDirectoryOnline(partition: Partition): boolean {
-  return partition.hasLog && partition.log.directory.isOnline;
-}
-
-function epochQuestions(asking: readonly { readonly followed: Followed; readonly epoch: number }[]) {
+function epochQuestions(asking: readonly { readonly followed: FollowedPartition; readonly epoch: number }[]) {
   const topics = new Map<string, { partition: number; currentLeaderEpoch: number; leaderEpoch: number }[]>();
   for (const { followed, epoch } of asking) {
     const { topic, index: partition } = followed.partition;
