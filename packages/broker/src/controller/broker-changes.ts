@@ -81,11 +81,13 @@ export class BrokerChanges {
       logger.info('A broker is there', { broker: broker.registration.id, epoch: broker.epoch });
       context.brokers.set(broker.registration.id, broker);
     }
-    // Those that were there learn of the new ones; the new ones learn of everything.
+    // Those that were there learn of the new ones; the new ones learn of everything, and before they are told to follow anybody: Kafka's
+    // brokers follow nobody of whom they do not know that he is alive.
     requests.addMetadata(known, []);
     requests.send();
     const ids = brokers.map(({ registration }) => registration.id);
     requests.addMetadata(ids, context.partitions());
+    requests.send();
     const { ofDeletion, others } = this.#byFate(ids.flatMap((brokerId) => [...context.replicasOn(brokerId)]));
     await replicaStates.change(others, 'Online');
     await partitionStates.electWherePossible();
