@@ -82,7 +82,7 @@ export class BrokerChanges {
       context.brokers.set(broker.registration.id, broker);
     }
     // Those that were there learn of the new ones; the new ones learn of everything, and before they are told to follow anybody: Kafka's
-    // brokers follow nobody of whom they do not know that he is alive.
+    // brokers follow no leader that they do not know to be alive.
     requests.addMetadata(known, []);
     requests.send();
     const ids = brokers.map(({ registration }) => registration.id);
