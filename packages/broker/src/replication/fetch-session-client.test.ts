@@ -12,7 +12,7 @@ const ids = new Map([
 
 function wanted(topic: string, partition: number, fetchOffset = 0, topicId = ids.get(topic) ?? ''): SessionPartition {
   const rest = { currentLeaderEpoch: 1, lastFetchedEpoch: 1, logStartOffset: 0, maxBytes: 100 };
-  return { topic, topicId, partition, fetchOffset, ...rest };
+  return { topic, topicId, partition, fetchOffset, ...rest, nameKey: `${topic}/${partition}`, idKey: `${topicId}/${partition}` };
 }
 
 function decoded(request: SessionRequest, version: number): FetchRequest {

@@ -14,6 +14,9 @@ export interface SessionPartition {
   readonly lastFetchedEpoch: number;
   readonly logStartOffset: number;
   readonly maxBytes: number;
+  /** `topic/partition` and `topic id/partition`, made once: there may be thousands of partitions, and they are gone through for each request. */
+  readonly nameKey: string;
+  readonly idKey: string;
 }
 
 /** The parts of a request that belong to the session. */
@@ -45,7 +48,7 @@ export class FetchSessionClient {
     if (usesTopicIds !== this.#usesTopicIds) this.#nextEpoch = initialEpoch;
     this.#usesTopicIds = usesTopicIds;
     this.#asked = new Map();
-    for (const partition of wanted) this.#asked.set(this.#keyOf(partition), partition);
+    for (const partition of wanted) this.#asked.set(usesTopicIds ? partition.idKey : partition.nameKey, partition);
     if (version < firstVersionWithSessions) return { sessionId: 0, sessionEpoch: -1, ...whole(this.#asked) };
     if (this.#nextEpoch === initialEpoch) return { sessionId: this.#sessionId, sessionEpoch: initialEpoch, ...whole(this.#asked) };
     const changed: SessionPartition[] = [];
@@ -62,7 +65,7 @@ export class FetchSessionClient {
 
   /** What the last request asked of the partition, if it did. The answer names its topic as the request did. */
   asked(answered: { readonly topic: string; readonly topicId: string; readonly partition: number }): SessionPartition | undefined {
-    return this.#asked.get(this.#keyOf(answered));
+    return this.#asked.get(`${this.#usesTopicIds ? answered.topicId : answered.topic}/${answered.partition}`);
   }
 
   /** Takes in the head of the answer. False: the request was refused as a whole, and the next one begins a new session. */
@@ -89,10 +92,6 @@ export class FetchSessionClient {
   failed(): void {
     this.#nextEpoch = initialEpoch;
   }
-
-  #keyOf({ topic, topicId, partition }: Pick<SessionPartition, 'topic' | 'topicId' | 'partition'>): string {
-    return `${this.#usesTopicIds ? topicId : topic}/${partition}`;
-  }
 }
 
 function whole(asked: ReadonlyMap<string, SessionPartition>): Pick<SessionRequest, 'topics' | 'forgottenTopicsData'> {
@@ -100,6 +99,7 @@ function whole(asked: ReadonlyMap<string, SessionPartition>): Pick<SessionReques
 }
 
 function isSame(known: SessionPartition | undefined, wanted: SessionPartition): boolean {
+  if (known === wanted) return true;
   return (
     known !== undefined &&
     known.fetchOffset === wanted.fetchOffset &&

@@ -7,6 +7,7 @@
 
 import { errorByCode, errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Clock, Logger } from '@odradek/runtime';
+import type { SessionPartition } from './fetch-session-client.ts';
 import { type EpochEndAnswer, type OutOfRange, truncationFor } from './follower-truncation.ts';
 import type { Partition } from './partition.ts';
 
@@ -23,7 +24,10 @@ export class FollowedPartition {
   state: 'new' | 'truncating' | 'fetching' | 'failed' = 'new';
   /** Records of the leader's that are committed and not here; undefined: not known yet. */
   lag: number | undefined;
+  /** `topic/partition` */
+  readonly key: string;
   readonly #parts: FollowedPartitionParts;
+  #wanted: SessionPartition | undefined;
   /** Monotonic; before that nothing is asked about it. */
   #notBeforeMs = 0;
   /** The refusal that was logged last, so that the same again is not. */
@@ -33,7 +37,38 @@ export class FollowedPartition {
   constructor(partition: Partition, parts: FollowedPartitionParts) {
     this.partition = partition;
     this.leaderEpoch = partition.leaderEpoch;
+    this.key = `${partition.topic}/${partition.index}`;
     this.#parts = parts;
+  }
+
+  /** What to ask the leader for next: the same object as before, as long as nothing has changed. */
+  wanted(canDiverge: boolean, maxBytes: number): SessionPartition {
+    const { topic, topicId, index: partition, log } = this.partition;
+    const { logEndOffset: fetchOffset, logStartOffset } = log;
+    const lastFetchedEpoch = canDiverge ? (log.latestEpoch ?? -1) : -1;
+    const last = this.#wanted;
+    if (
+      last?.fetchOffset === fetchOffset &&
+      last.lastFetchedEpoch === lastFetchedEpoch &&
+      last.logStartOffset === logStartOffset &&
+      last.maxBytes === maxBytes &&
+      last.topicId === topicId
+    ) {
+      return last;
+    }
+    this.#wanted = {
+      topic,
+      topicId,
+      partition,
+      currentLeaderEpoch: this.leaderEpoch,
+      fetchOffset,
+      lastFetchedEpoch,
+      logStartOffset,
+      maxBytes,
+      nameKey: this.key,
+      idKey: last?.topicId === topicId ? last.idKey : `${topicId}/${partition}`,
+    };
+    return this.#wanted;
   }
 
   /** It is not followed any more, or in another reign. Answers that are still to come do not count. */

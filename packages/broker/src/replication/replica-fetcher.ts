@@ -73,6 +73,8 @@ export class ReplicaFetcher {
   readonly #parts: ReplicaFetcherParts;
   readonly #session = new FetchSessionClient();
   readonly #followed = new Map<Partition, FollowedPartition>();
+  /** The same by `topic/partition`, for what comes from the leader. */
+  readonly #byName = new Map<string, FollowedPartition>();
   #isClosed = false;
   /** The last attempt has failed. */
   #isLost = false;
@@ -108,13 +110,18 @@ export class ReplicaFetcher {
     if (known !== undefined && known.leaderEpoch === partition.leaderEpoch && known.state !== 'failed') return;
     known?.end();
     const { clock, logger, settings } = this.#parts;
-    this.#followed.set(partition, new FollowedPartition(partition, { clock, logger, backoffMs: () => settings().backoffMs }));
+    const followed = new FollowedPartition(partition, { clock, logger, backoffMs: () => settings().backoffMs });
+    this.#followed.set(partition, followed);
+    this.#byName.set(followed.key, followed);
     this.#wake?.();
   }
 
   unfollow(partition: Partition): void {
-    this.#followed.get(partition)?.end();
+    const followed = this.#followed.get(partition);
+    if (followed === undefined) return;
+    followed.end();
     this.#followed.delete(partition);
+    if (this.#byName.get(followed.key) === followed) this.#byName.delete(followed.key);
   }
 
   partitions(): Iterable<Partition> {
@@ -271,36 +278,23 @@ export class ReplicaFetcher {
     const isOverQuota = quota.isExceeded;
     const wanted: SessionPartition[] = [];
     for (const followed of this.#due()) {
-      const { partition, leaderEpoch, state } = followed;
-      if (state !== 'fetching' || !followed.isCurrent) continue;
-      const { topic, index, topicId } = partition;
+      if (followed.state !== 'fetching' || !followed.isCurrent) continue;
+      const { topic, index } = followed.partition;
       if (isOverQuota && followed.lag !== 0 && quota.isThrottled(topic, index)) continue;
       followed.guarded(() => {
-        const { logEndOffset, logStartOffset, latestEpoch } = partition.log;
-        wanted.push({
-          topic,
-          topicId,
-          partition: index,
-          currentLeaderEpoch: leaderEpoch,
-          fetchOffset: logEndOffset,
-          lastFetchedEpoch: version >= firstVersionWithDivergence ? (latestEpoch ?? -1) : -1,
-          logStartOffset,
-          maxBytes: partitionMaxBytes,
-        });
+        wanted.push(followed.wanted(version >= firstVersionWithDivergence, partitionMaxBytes));
       });
     }
     return wanted;
   }
 
   async #take(connection: Connection, { responses }: Message<typeof FetchResponse>): Promise<void> {
-    const byName = new Map<string, FollowedPartition>();
-    for (const followed of this.#followed.values()) byName.set(`${followed.partition.topic}/${followed.partition.index}`, followed);
     const appended: Appended[] = [];
     const outOfRange: FollowedPartition[] = [];
     for (const { topic, topicId, partitions } of responses) {
       for (const data of partitions) {
         const asked = this.#session.asked({ topic, topicId, partition: data.partitionIndex });
-        const followed = asked === undefined ? undefined : byName.get(`${asked.topic}/${asked.partition}`);
+        const followed = asked === undefined ? undefined : this.#byName.get(asked.nameKey);
         if (asked === undefined || followed === undefined) continue;
         if (!this.#isStillAsked(followed, asked)) {
           this.#tellAgain();
