@@ -32,7 +32,7 @@ import { directoryOfJournal, openCoordinationStore, ownerOf, reachingZooKeeper }
 import { adoptLeaderships, adoptTopics, isUntouched, putStraysAside } from './found-logs.ts';
 import { type Groups, startGroups } from './groups/start-groups.ts';
 import { createHandlers } from './handlers/handlers.ts';
-import { absoluteLogDirs, followMoveSettings, isCordoned, moveSettings } from './log-dir-settings.ts';
+import { absoluteLogDirs, followMoveSettings, isBrokerCordoned, isCordoned, moveSettings } from './log-dir-settings.ts';
 import type { PartLoggers } from './logging/part-loggers.ts';
 import { type BrokerEndpoint, MetadataCache } from './metadata/metadata-cache.ts';
 import { SocketServer } from './network/socket-server.ts';
@@ -285,6 +285,8 @@ export function buildServices(
     configChanges,
     rules,
     defaults: topicDefaults(config, () => [...metadataCache.current.brokers()].length),
+    isCordoned: (id) =>
+      isBrokerCordoned(id === brokerId ? config : configChanges.overrides({ type: configResourceTypes.BROKER, name: String(id) })),
     isActiveController: () => controller.isActive,
     timer,
     random,

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import type { LogManager, MoveSettings } from '@odradek/storage';
-import type { BrokerConfig } from './broker-config.ts';
+import { BrokerConfig } from './broker-config.ts';
 
 /** As clients are told them and name them: absolute. */
 export function absoluteLogDirs(config: BrokerConfig): string[] {
@@ -13,6 +13,20 @@ export function absoluteLogDirs(config: BrokerConfig): string[] {
 export function isCordoned(config: Pick<BrokerConfig, 'get'>, path: string): boolean {
   const cordoned = config.get('cordoned.log.dirs');
   return cordoned.includes('*') || cordoned.some((each) => resolve(each) === path);
+}
+
+/**
+ * Whether no directory of the broker takes new replicas: by this broker's own configuration, or by what was set for another one. Of
+ * that one we do not know the directories, only whether it means all.
+ */
+export function isBrokerCordoned(configured: BrokerConfig | ReadonlyMap<string, string>): boolean {
+  if (configured instanceof BrokerConfig) return absoluteLogDirs(configured).every((path) => isCordoned(configured, path));
+  return (
+    configured
+      .get('cordoned.log.dirs')
+      ?.split(',')
+      .some((each) => each.trim() === '*') === true
+  );
 }
 
 export function moveSettings(config: BrokerConfig): MoveSettings {

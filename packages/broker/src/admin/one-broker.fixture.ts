@@ -114,6 +114,7 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
   });
   await controller.start();
   const topicChanges = new TopicChanges({
+    isCordoned: () => false,
     coordination,
     metadataCache,
     configChanges,

@@ -14,6 +14,7 @@ import {
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { Logger, Random, Timer } from '@odradek/runtime';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
+import type { BrokerRack } from '../controller/replica-placement.ts';
 import { type MetadataCache, type MetadataSnapshot, noLeader } from '../metadata/metadata-cache.ts';
 import { randomUuid } from '../metadata/random-uuid.ts';
 import { type ConfigChanges, type ConfigRules, configResourceTypes } from './config-changes.ts';
@@ -89,6 +90,8 @@ export interface TopicChangesParts {
   readonly configChanges: ConfigChanges;
   readonly rules: ConfigRules;
   readonly defaults: TopicDefaults;
+  /** Whether none of the broker's log directories takes new replicas. */
+  readonly isCordoned: (brokerId: number) => boolean;
   /** Whether this broker is the active controller; the three admin requests answer NOT_CONTROLLER elsewhere. */
   readonly isActiveController: () => boolean;
   readonly timer: Timer;
@@ -210,15 +213,20 @@ export class TopicChanges {
     throw new ProtocolError(errorCodes.POLICY_VIOLATION, 'Excessively large number of additional partitions per request.');
   }
 
+  #brokersForReplicas(): BrokerRack[] {
+    const { metadataCache, isCordoned } = this.#parts;
+    return [...metadataCache.current.brokers()].filter(({ id }) => !isCordoned(id));
+  }
+
   async #topicNames(): Promise<TopicNames> {
     const { names } = await this.#parts.coordination.children(topicsNode.path);
     return new TopicNames(names);
   }
 
   async #createTopic(topic: TopicToCreate, existing: TopicNames, validateOnly: boolean): Promise<CreatedTopic> {
-    const { rules, metadataCache, random, defaults, configChanges } = this.#parts;
+    const { rules, random, defaults, configChanges } = this.#parts;
     try {
-      const plan = planTopic(topic, { existing, brokers: [...metadataCache.current.brokers()], defaults, random });
+      const plan = planTopic(topic, { existing, brokers: this.#brokersForReplicas(), defaults, random });
       rules.validate({ type: configResourceTypes.TOPIC, name: topic.name }, plan.configs);
       existing.add(topic.name);
       const result = {
@@ -297,7 +305,7 @@ export class TopicChanges {
         if ((await coordination.exists(deleteTopicNode.path(name))) !== undefined) {
           throw new ProtocolError(errorCodes.INVALID_TOPIC_EXCEPTION, 'The topic is queued for deletion.');
         }
-        const added = planGrowth(topic, current.assignment, { brokers: [...metadataCache.current.brokers()], random });
+        const added = planGrowth(topic, current.assignment, { brokers: this.#brokersForReplicas(), random });
         if (validateOnly) return { name, error: undefined };
         const replicas = new Map([...current.assignment.replicas, ...added]);
         try {

@@ -1,6 +1,7 @@
 // What must hold between the values of different settings, and what this build cannot do. Each rule is one line that names the
 // settings it is about.
 
+import { resolve } from 'node:path';
 import { parseConnectString } from '@odradek/coordination';
 import { ConfigError } from '@odradek/runtime';
 import type { BrokerSettingName, BrokerSettingValue } from './broker-settings.ts';
@@ -84,12 +85,17 @@ function logProblems(get: Get): Problem[] {
   const retentionMs = get('log.retention.ms') ?? (minutes === null ? get('log.retention.hours') * hourMs : minutes * minuteMs);
   const directories = get('log.dirs') ?? get('log.dir');
   const threads = get('log.cleaner.threads');
+  const paths = new Set(['*', ...directories.map((path) => resolve(path))]);
+  const strayCordoned = get('cordoned.log.dirs').find((path) => path !== '*' && !paths.has(resolve(path)));
   return [
     rollMs < 1 ? `log.roll.ms must be at least 1, not ${rollMs}` : undefined,
     jitterMs < 0 ? `log.roll.jitter.ms must not be negative, not ${jitterMs}` : undefined,
     // Anything negative keeps records for ever.
     retentionMs === 0 ? 'log.retention.ms must be at least 1, or -1 to keep records for ever' : undefined,
     directories.length === 0 || directories.includes('') ? 'log.dirs or log.dir must name a directory' : undefined,
+    strayCordoned === undefined
+      ? undefined
+      : `cordoned.log.dirs must name directories of log.dirs or log.dir, or * for all of them, not ${strayCordoned}`,
     threads > 0 && get('log.cleaner.dedupe.buffer.size') / threads <= 1024 * 1024
       ? 'log.cleaner.dedupe.buffer.size must be more than 1 MiB for each of log.cleaner.threads'
       : undefined,

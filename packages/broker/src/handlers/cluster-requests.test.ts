@@ -149,7 +149,7 @@ function logDirsHandler() {
       futures: () => [log('/two', 'b', 0)],
     },
     replicaManager: { find: (topic) => (topic === 'c' ? undefined : { hasLog: true, log: { logEndOffset: 20 } }) },
-    config: new BrokerConfig(new Map([['cordoned.log.dirs', '/two']])),
+    config: new BrokerConfig(new Map(Object.entries({ 'log.dirs': '/one,/two', 'cordoned.log.dirs': '/two' }))),
     fileSystem: {
       volumeSync: (path) => {
         if (path === '/gone') throw new Error('EIO');

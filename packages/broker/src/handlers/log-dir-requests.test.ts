@@ -98,6 +98,11 @@ describe('log directories', () => {
     assert.deepEqual(new Set(await places('cordoned')), new Set([two]));
     for (const name of ['cordoned', 'nobody']) assert.deepEqual(await alter(three, name), ['INVALID_REPLICA_ASSIGNMENT']);
     assert.deepEqual(await alter('/nowhere', 'cordoned'), ['LOG_DIR_NOT_FOUND']);
+    assert.equal(await setBroker('cordoned.log.dirs', '/nowhere'), 'INVALID_REQUEST');
+    assert.equal(await setBroker('cordoned.log.dirs', '*'), 'NONE');
+    const nobody = { topics: [{ name: 'nowhere', numPartitions: 1, replicationFactor: 1 }], timeoutMs: 10_000 };
+    const { topics } = await client.send(CreateTopicsRequest, CreateTopicsResponse, 5, nobody);
+    assert.equal(errorByCode(topics[0]!.errorCode).name, 'INVALID_REPLICATION_FACTOR', 'there is no broker for it');
     assert.equal(await setBroker('cordoned.log.dirs', ''), 'NONE');
     assert.deepEqual(await alter(three, 'cordoned'), ['NONE']);
   });
