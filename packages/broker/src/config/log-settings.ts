@@ -166,7 +166,7 @@ export const logSettings = {
   }),
   'log.preallocate': boolean(false, {
     update: 'cluster-wide',
-    doc: "Whether a new segment's file takes its full size at once. Odradek does not preallocate segments, so this has no effect.",
+    doc: "Whether a new segment's file takes its full size at once. It has no effect in Odradek: a file is as long as what has been written, which is how a start after a crash, and a reader of the folder, knows where the log ends.",
   }),
   'log.message.timestamp.type': string('CreateTime', {
     valid: oneOf('CreateTime', 'LogAppendTime'),
@@ -202,7 +202,7 @@ export const logSettings = {
     importance: 'HIGH',
     valid: atLeast(1),
     update: 'cluster-wide',
-    doc: 'How many threads Kafka uses per directory to recover logs after a crash. Odradek recovers only the unclean tail of each log, and the number has no effect.',
+    doc: 'How many threads Kafka uses per directory to recover logs after a crash. Odradek looks through logs one after the other, in steps between which other work has its turn, and through none that was not written to since the last orderly stop; the number has no effect.',
   }),
   'log.dir.failure.timeout.ms': long(30000, {
     importance: 'LOW',

@@ -99,7 +99,7 @@ export const topicSettings = {
     doc: 'How many replicas must have a record before a producer with acks=all gets its answer; with fewer in sync, the write is refused.',
   }),
   preallocate: boolean(false, {
-    doc: "Whether a new segment's file takes its full size at once. Odradek does not preallocate segments, so this has no effect.",
+    doc: "Whether a new segment's file takes its full size at once. It has no effect in Odradek: a file is as long as what has been written, which is how a start after a crash, and a reader of the folder, knows where the log ends.",
   }),
   'remote.copy.lag.bytes': long(-1, {
     valid: atLeast(-1),
