@@ -17,6 +17,7 @@ import { ConnectionClosedError, RawClient, startOdradekProcess, until } from '@o
 import { BrokerConversation } from '../cases/broker-conversation.ts';
 import { AcknowledgedWriter } from './acknowledged-writer.ts';
 import { assertKept, readPartition } from './partition-contents.ts';
+import { assertInOrder, assertMendable } from './verified-directories.ts';
 
 const kills = Number(process.env['ODRADEK_KILLS'] ?? 5);
 const seed = Number(process.env['ODRADEK_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
@@ -73,6 +74,7 @@ test(`moves under load, and ${kills} times kill -9 (seed ${seed})`, { timeout: 2
       ]);
     }
     await odradek.kill();
+    assertMendable(directories);
     await odradek.start();
   }
   for (const writer of writers) writer.stop();
@@ -91,5 +93,7 @@ test(`moves under load, and ${kills} times kill -9 (seed ${seed})`, { timeout: 2
     const values = await readPartition(port, topic, partition);
     for (const writer of writers.filter((one) => one.partition === partition)) assertKept(values, writer);
   }
+  await odradek.stop();
+  assertInOrder(directories);
   rmSync(root, { recursive: true, force: true });
 });

@@ -234,6 +234,7 @@ class Verification {
       mayHaveGaps,
       recoveryPoint: recoveryPoint.get(key) ?? 0,
       logStartOffset: logStartOffset.get(key) ?? 0,
+      cleanedOffset: checkpoints.cleanedOffset.get(key) ?? -1,
     };
     const verified = verifyLog(this.#fileSystem, log, this.#report);
     this.#logs += 1;

@@ -20,6 +20,8 @@ export interface LogToVerify {
   /** From the checkpoints of the directory; a log that they do not name starts where its first segment does. */
   readonly recoveryPoint: number;
   readonly logStartOffset: number;
+  /** Before it a cleaner has been; -1: nowhere. */
+  readonly cleanedOffset: number;
   /** Compaction leaves gaps, here or in the log that this one was copied from. */
   readonly mayHaveGaps: boolean;
 }
@@ -43,7 +45,7 @@ class LogVerification {
   readonly #report: Report;
   readonly #folder: LogFolder;
   /** Index of the first segment that the next start scans and mends. */
-  readonly #firstScanned: number;
+  #firstScanned: number;
   #epochs!: LeaderEpochCheck;
   #producers!: ProducerChecks;
   #nextOffset: number;
@@ -67,7 +69,7 @@ class LogVerification {
     const entries = readEpochEntries(this.#fileSystem, this.#folder.leaderEpochs, complainOfEpochs);
     const startOffset = Math.max(firstOffset, this.#log.logStartOffset);
     this.#epochs = new LeaderEpochCheck(entries, startOffset, complainOfEpochs);
-    this.#producers = new ProducerChecks(firstOffset, this.#readSnapshots());
+    this.#producers = new ProducerChecks(startOffset, this.#readSnapshots());
     for (const [index, files] of segments.entries()) this.#verifySegment(files, index);
     this.#producers.end(this.#nextOffset);
     this.#epochs.end(this.#nextOffset);
@@ -119,20 +121,34 @@ class LogVerification {
   #verifySegment(files: SegmentFiles, index: number): void {
     const { segments } = this.#folder;
     const isActive = index === segments.length - 1;
-    const isMended = index >= this.#firstScanned;
-    const complain = this.#complainOf(files.records, isMended);
+    // Whether a start mends them is known at the end of the segment.
+    const complaints: (() => void)[] = [];
+    const complainOf =
+      (path: string): Complain =>
+      (rule, position, detail) =>
+        complaints.push(() => this.#report(rule, path, position, detail, index >= this.#firstScanned));
+    const complain = complainOf(files.records);
     this.#beginAt(files.baseOffset, complain);
     const nextBaseOffset = segments[index + 1]?.baseOffset ?? Number.MAX_SAFE_INTEGER;
-    const indexes = this.#indexChecksOf(files, isActive, isMended);
-    this.#producers.beginSegment(this.#transactionsOf(files, isMended));
+    const indexes = this.#indexChecksOf(files, isActive, complainOf);
+    this.#producers.beginSegment(this.#transactionsOf(files, complainOf(files.transactionIndex ?? files.records)));
     const range = { baseOffset: files.baseOffset, nextBaseOffset };
-    const endPosition = this.#verifyBatches(files.records, range, complain, (batch) => {
+    const { endPosition, isWhole } = this.#verifyBatches(files.records, range, complain, (batch) => {
       indexes.offsets?.take(batch, batch.baseOffset < this.#gapsEndOffset);
       indexes.times?.take(batch);
     });
     indexes.offsets?.end(endPosition);
     indexes.times?.end(!isActive || this.#log.isClean);
     this.#producers.endSegment();
+    if (!this.#endsRightly(isWhole, segments[index + 1])) this.#firstScanned = Math.min(this.#firstScanned, index);
+    for (const report of complaints) report();
+  }
+
+  /** A start does not trust a segment that does not: see log/open-log.ts. */
+  #endsRightly(isWhole: boolean, next: SegmentFiles | undefined): boolean {
+    if (next === undefined) return isWhole;
+    const { isClean, cleanedOffset } = this.#log;
+    return isClean || next.baseOffset <= cleanedOffset || this.#nextOffset === next.baseOffset;
   }
 
   /** An active segment may be empty, so its name is all that there is to compare. */
@@ -146,7 +162,12 @@ class LogVerification {
   }
 
   /** Answers where the batches that are whole end. */
-  #verifyBatches(path: string, range: SegmentRange, complain: Complain, take: (batch: CheckedBatch) => void): number {
+  #verifyBatches(
+    path: string,
+    range: SegmentRange,
+    complain: Complain,
+    take: (batch: CheckedBatch) => void,
+  ): { readonly endPosition: number; readonly isWhole: boolean } {
     const file = new BatchFile(this.#fileSystem, path);
     let endPosition = 0;
     try {
@@ -167,7 +188,7 @@ class LogVerification {
     } finally {
       file.closeSync();
     }
-    return endPosition;
+    return { endPosition, isWhole: endPosition === file.sizeBytes };
   }
 
   #takeBatch({ batch, position, baseOffset, lastOffset, hasGaps }: CheckedBatch, range: SegmentRange, complain: Complain): void {
@@ -189,7 +210,7 @@ class LogVerification {
     this.#nextOffset = Math.max(this.#nextOffset, lastOffset + 1);
   }
 
-  #indexChecksOf(files: SegmentFiles, isActive: boolean, isMended: boolean): IndexChecks {
+  #indexChecksOf(files: SegmentFiles, isActive: boolean, complainOf: (path: string) => Complain): IndexChecks {
     const { baseOffset, records, offsetIndex, timeIndex } = files;
     const checks: IndexChecks = {};
     if (this.#sizeOf(records) > 0) {
@@ -199,22 +220,20 @@ class LogVerification {
     }
     if (offsetIndex !== undefined) {
       const view = new OffsetIndexView(this.#fileSystem, offsetIndex, baseOffset);
-      const complain = this.#complainOf(offsetIndex, isMended);
+      const complain = complainOf(offsetIndex);
       checkIndexSize(view, isActive, complain);
       checks.offsets = new OffsetIndexCheck(view, complain);
     }
     if (timeIndex !== undefined) {
       const view = new TimeIndexView(this.#fileSystem, timeIndex, baseOffset);
-      const complain = this.#complainOf(timeIndex, isMended);
+      const complain = complainOf(timeIndex);
       checkIndexSize(view, isActive, complain);
       checks.times = new TimeIndexCheck(view, complain);
     }
     return checks;
   }
 
-  #transactionsOf({ transactionIndex, records }: SegmentFiles, isMended: boolean): TransactionEntries {
-    const path = transactionIndex ?? records;
-    const complain = this.#complainOf(path, isMended);
+  #transactionsOf({ transactionIndex }: SegmentFiles, complain: Complain): TransactionEntries {
     const entries: AbortedTransaction[] = [];
     if (transactionIndex !== undefined) {
       const bytes = this.#fileSystem.readFileSync(transactionIndex);
