@@ -2,8 +2,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, type OdradekProcess, startOdradekProcess } from '@odradek/testing';
 import { conformanceProperties, type Step, type Suite, type SuiteRun } from './suites.ts';
@@ -96,17 +97,25 @@ async function crashAndRestart(broker: OdradekProcess): Promise<void> {
   await broker.start();
 }
 
-/** A shell command that makes this process act, by a signal. */
+/** A shell command that makes this process act, once: it leaves a file. */
 function onRequest(action: () => Promise<void>): { command: string; settled(): Promise<void>; close(): void } {
-  let acting = Promise.resolve();
-  const listener = (): void => {
+  const directory = mkdtempSync(join(tmpdir(), 'odradek-conformance-'));
+  const request = join(directory, 'wanted');
+  let acting: Promise<void> | undefined;
+  const polling = setInterval(() => {
+    if (!existsSync(request)) return;
+    clearInterval(polling);
     acting = action();
-  };
-  process.on('SIGUSR2', listener);
+    // Seen by whoever waits for it at the end.
+    acting.catch(() => undefined);
+  }, 20);
   return {
-    command: `kill -USR2 ${process.pid}`,
-    settled: () => acting,
-    close: () => process.removeListener('SIGUSR2', listener),
+    command: `touch ${request}`,
+    settled: () => acting ?? Promise.reject(new Error('the suite did not ask for its crash')),
+    close: () => {
+      clearInterval(polling);
+      rmSync(directory, { recursive: true, force: true });
+    },
   };
 }
 
