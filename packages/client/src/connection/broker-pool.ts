@@ -30,7 +30,7 @@ export interface BrokerPoolOptions extends ConnectionOptions {
   /** reconnect.backoff.ms and reconnect.backoff.max.ms; default 50 and 1,000, as Kafka has them. */
   readonly reconnectBackoffMs?: number;
   readonly reconnectBackoffMaxMs?: number;
-  /** Whether whoever answers must say that it is the broker of that number (where it knows how to). Default false. */
+  /** Whether whoever answers must be the broker of that number in `clusterId` (where it knows how to check that). Default false. */
   readonly checksNodeId?: boolean;
 }
 

@@ -126,9 +126,11 @@ describe('the versions of a connection', () => {
     readonly name: string;
     readonly broker: ScriptedBrokerOptions;
     readonly nodeId?: number;
+    readonly isHalf?: boolean;
     readonly asked: number[];
   }[] = [
     { name: 'asked in 4 when nobody is expected', broker: {}, asked: [4] },
+    { name: 'asked in 4 when only half is known of who is expected', broker: {}, nodeId: 1, isHalf: true, asked: [4] },
     { name: 'asked in 5 of a broker that is expected', broker: {}, nodeId: 1, asked: [5] },
     { name: 'asked again in 4 of Kafka 3.9', broker: { apiVersions: { min: 0, max: 4 } }, nodeId: 1, asked: [5, 4] },
     { name: 'asked again in 3 of Kafka 2.4 to 3.8', broker: { apiVersions: { min: 0, max: 3 } }, asked: [4, 3] },
@@ -138,10 +140,10 @@ describe('the versions of a connection', () => {
       asked: [4, 0],
     },
   ];
-  for (const { name, broker: options, nodeId, asked } of cases) {
+  for (const { name, broker: options, nodeId, isHalf = false, asked } of cases) {
     test(`are ${name}`, async () => {
       const { broker, open } = await setUp(options);
-      const connection = await open(nodeId === undefined ? {} : { nodeId });
+      const connection = await open(nodeId === undefined ? {} : { nodeId, ...(isHalf ? {} : { clusterId: 'cluster' }) });
       assert.deepEqual(broker.askedVersions, asked);
       assert.equal(connection.version(heartbeat), HeartbeatRequest.versions.max);
     });
@@ -169,7 +171,7 @@ describe('the versions of a connection', () => {
 
   test('are asked for in vain of somebody else', async () => {
     const { open } = await setUp({ apiVersionsError: errorCodes.REBOOTSTRAP_REQUIRED });
-    await assert.rejects(open({ nodeId: 4 }), withFault('wrongBroker'));
+    await assert.rejects(open({ nodeId: 4, clusterId: 'cluster' }), withFault('wrongBroker'));
   });
 
   test('are asked for in vain of a broker that hangs up', async () => {
@@ -233,20 +235,22 @@ describe('a connection ends', () => {
   });
 });
 
-test('a connection speaks to a real broker over a real socket', async () => {
+test('a connection speaks to a real broker over a real socket, and to no other than is expected', async () => {
   const broker = await InProcessBroker.start();
   const { network, timer } = createSystemWorld();
-  const connection = await Connection.open(
-    { host: '127.0.0.1', port: broker.port, nodeId: 0 },
-    { network, timer },
-    { clientId: 'me' },
-  );
+  const { clusterId } = broker.broker;
+  const open = (nodeId: number) => {
+    const address = { host: '127.0.0.1', port: broker.port, nodeId };
+    return Connection.open(address, { network, timer }, { clientId: 'me', clusterId });
+  };
+  const connection = await open(0);
   try {
     const { brokers } = await connection.send(metadata, { topics: [] });
     assert.deepEqual(
       brokers.map(({ nodeId, port }) => [nodeId, port]),
       [[0, broker.port]],
     );
+    await assert.rejects(open(1), withFault('wrongBroker'));
   } finally {
     connection.close();
     timer.close();

@@ -70,7 +70,7 @@ export interface ConnectionOptions {
   readonly clientId: string | null;
   readonly softwareName?: string;
   readonly softwareVersion?: string;
-  /** Given: whoever answers must belong to this cluster, if it knows how to check that. */
+  /** Given with the address's `nodeId`: whoever answers must belong to this cluster, if it knows how to check that. */
   readonly clusterId?: string;
   /** Default 10 s, as Kafka's first attempt. */
   readonly connectTimeoutMs?: number;
@@ -86,7 +86,7 @@ export interface ConnectionOptions {
 export interface ConnectionAddress {
   readonly host: string;
   readonly port: number;
-  /** Given: whoever answers must be this broker, if it knows how to check that. */
+  /** Given with `clusterId`: whoever answers must be this broker, if it knows how to check that. */
   readonly nodeId?: number;
 }
 

@@ -20,20 +20,25 @@ export type ServedVersions = ReadonlyMap<number, VersionRange>;
 export interface VersionQuestion {
   readonly softwareName: string;
   readonly softwareVersion: string;
-  /** Whom we believe to speak to. Asking that takes a version that brokers before 4.1 do not know, and so a second question. */
+  /**
+   * Whom we believe to speak to; brokers take both or neither. Asking that takes a version that older brokers do not know, and so a
+   * second question.
+   */
   readonly clusterId?: string | undefined;
   readonly nodeId?: number | undefined;
 }
+
+const firstVersionWithExpectation = 5;
 
 /** `ask` sends the request in the version and gives what follows the header of the answer. */
 export async function askForVersions(
   question: VersionQuestion,
   ask: (version: number, request: MessageInit<typeof ApiVersionsRequest>) => Promise<Buffer>,
 ): Promise<ServedVersions> {
-  const { softwareName: clientSoftwareName, softwareVersion: clientSoftwareVersion, clusterId = null, nodeId = -1 } = question;
-  const request = { clientSoftwareName, clientSoftwareVersion, clusterId, nodeId };
-  const highest = ApiVersionsRequest.versions.max;
-  let version = clusterId === null && nodeId < 0 ? Math.min(4, highest) : highest;
+  const { softwareName: clientSoftwareName, softwareVersion: clientSoftwareVersion, clusterId, nodeId = -1 } = question;
+  const expectsSomebody = clusterId !== undefined && nodeId >= 0;
+  const request = { clientSoftwareName, clientSoftwareVersion, ...(expectsSomebody ? { clusterId, nodeId } : {}) };
+  let version = expectsSomebody ? firstVersionWithExpectation : firstVersionWithExpectation - 1;
   for (;;) {
     const body = await ask(version, request);
     const errorCode = body.length >= 2 ? body.readInt16BE(0) : errorCodes.UNKNOWN_SERVER_ERROR;
@@ -42,7 +47,7 @@ export async function askForVersions(
       continue;
     }
     if (errorCode === errorCodes.REBOOTSTRAP_REQUIRED) {
-      throw new ConnectionError('wrongBroker', `The address belongs to another broker than ${nodeId} by now`);
+      throw new ConnectionError('wrongBroker', `The address belongs to another broker than ${nodeId} of ${clusterId} by now`);
     }
     if (errorCode !== errorCodes.NONE) {
       throw new ConnectionError('malformed', `The broker answers ApiVersions with ${errorByCode(errorCode).name}`);
