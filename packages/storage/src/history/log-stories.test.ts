@@ -223,3 +223,22 @@ test('indexes made anew do not lower the recovery point, below which compaction 
   await under.crash('nothing');
   assert.deepEqual(await under.values(), ['a', 'c']);
 });
+
+test('what was cut off does not come back behind records that were written in its place (log history 504115)', async () => {
+  const under = await LogUnderTest.open();
+  await under.append(['a']);
+  await under.append(['b'.repeat(2000)]);
+  under.log.roll();
+  await under.append(['c']);
+  await under.world.run(under.log.flush());
+  await under.world.run(under.manager.checkpoint());
+  assert.equal(under.log.recoveryPoint, 2);
+  under.log.truncateTo(1);
+  under.stage(['d'.repeat(2000)]);
+  under.log.writeStaged();
+  // The new records reach the device but for a sector in their middle, and the checkpoint still vouches for those that were there.
+  writtenBack(under, firstSegment);
+  under.machine.fileSystem.flipBit(`${logFolder}/${firstSegment}`, 1000);
+  await under.crash('nothing');
+  assert.deepEqual(await under.values(), ['a']);
+});

@@ -64,8 +64,7 @@ export class LogBody implements LogParts {
         // There may be room once the others are gone.
         if (!isDiskFull(error)) throw error;
       }
-      this.#files.removeSegments(removed, 0);
-      this.#files.removeSnapshots(() => true);
+      this.#removeForGood(removed, () => true);
       segment.markStart();
     };
   }
@@ -74,12 +73,21 @@ export class LogBody implements LogParts {
   cutOffAt(offset: number, logStartOffset: number, config: LogConfig): number {
     const { segments, leaderEpochs, producerStates } = this;
     const removed = segments.remove((segment) => segment.baseOffset >= offset && segment !== segments.first);
-    this.#files.removeSegments(removed, 0);
     const endOffset = segments.active.truncateTo(offset);
     leaderEpochs.truncateFromEnd(endOffset);
-    this.#files.removeSnapshots((each) => each > endOffset);
+    this.#removeForGood(removed, (each) => each > endOffset);
     this.#files.loadProducerStates(producerStates, segments, logStartOffset, endOffset, config);
     return endOffset;
+  }
+
+  /**
+   * If a crash brought back what followed the segment that is written from now on, that would not be the last, which a start scans
+   * whatever an old checkpoint says; and if it brought back a snapshot of the end, the log might pass for one that was left in order.
+   */
+  #removeForGood(segments: readonly LogSegment[], isSnapshotRemoved: (offset: number) => boolean): void {
+    this.#files.removeSegments(segments, 0);
+    this.#files.removeSnapshots(isSnapshotRemoved);
+    if (segments.length > 0) this.#files.syncNamesNow();
   }
 
   /** Deletes segments from the front for as long as this says so; the active one stays. Answers how many there were. */
