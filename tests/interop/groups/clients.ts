@@ -132,11 +132,16 @@ function wordsOf({ instanceId, assignor, protocol }: GroupConsumerOptions): stri
   ];
 }
 
+/** A static member has to be back before its session ends, also where programs start slowly; others shall be missed soon. */
+function sessionTimeoutMs(instanceId: string | undefined): number {
+  return instanceId === undefined ? 2000 : 60_000;
+}
+
 function kcatArguments({ bootstrap, group, topic, instanceId, assignor }: GroupConsumerOptions): string[] {
   const settings = {
     'auto.offset.reset': 'earliest',
     'auto.commit.interval.ms': 100,
-    'session.timeout.ms': 2000,
+    'session.timeout.ms': sessionTimeoutMs(instanceId),
     'heartbeat.interval.ms': 200,
     'topic.metadata.refresh.interval.ms': 1000,
     'partition.assignment.strategy': assignor === 'cooperative' ? 'cooperative-sticky' : 'range',
@@ -165,7 +170,9 @@ function javaConsole({ bootstrap, group, topic, instanceId, protocol }: GroupCon
     'auto.offset.reset': 'earliest',
     'auto.commit.interval.ms': 100,
     'metadata.max.age.ms': 1000,
-    ...(protocol === 'consumer' ? { 'group.protocol': 'consumer' } : { 'session.timeout.ms': 2000, 'heartbeat.interval.ms': 200 }),
+    ...(protocol === 'consumer'
+      ? { 'group.protocol': 'consumer' }
+      : { 'session.timeout.ms': sessionTimeoutMs(instanceId), 'heartbeat.interval.ms': 200 }),
     ...(instanceId === undefined ? {} : { 'group.instance.id': instanceId }),
   };
   const show = ['print.partition=true', 'print.offset=true'];

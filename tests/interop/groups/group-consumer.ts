@@ -72,7 +72,7 @@ export class GroupConsumer {
     return [...held].sort();
   }
 
-  async until(what: string, condition: (consumer: this) => boolean, timeoutMs = 30_000): Promise<void> {
+  async until(what: string, condition: (consumer: this) => boolean, timeoutMs = 60_000): Promise<void> {
     try {
       await until(what, () => condition(this), { timeoutMs, everyMs: 10 });
     } catch (error) {

@@ -60,7 +60,7 @@ describe('consumers in groups', () => {
   async function produceUntilHandled(topic: string, stem: string, consumer: GroupConsumer): Promise<string[]> {
     const values: string[] = [];
     const first = consumer.records.length;
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < 600; round++) {
       values.push(...(await produce(topic, `${stem}-${round}`, partitionCount)));
       try {
         await consumer.until('it handles a record', ({ records }) => records.length > first, 100);
@@ -75,7 +75,7 @@ describe('consumers in groups', () => {
   async function allHandled(values: readonly string[], ...consumers: GroupConsumer[]): Promise<void> {
     const isMissing = (value: string): boolean => !consumers.some((consumer) => consumer.values.includes(value));
     try {
-      await until(`${values.length} records are handled`, () => !values.some(isMissing), { everyMs: 10 });
+      await until(`${values.length} records are handled`, () => !values.some(isMissing), { everyMs: 10, timeoutMs: 60_000 });
     } catch (cause) {
       const said = consumers.map(({ output }) => output.slice(-2000)).join('\n---\n');
       throw new Error(`${values.filter(isMissing).length} records were not handled. The consumers said:\n${said}`, { cause });

@@ -7,6 +7,8 @@ import sys
 
 library, bootstrap, group, topic, *rest = sys.argv[1:]
 options = dict(word.split("=", 1) for word in rest)
+# A static member has to be back before its session ends, also where programs start slowly; others shall be missed soon.
+session_timeout_ms = 60_000 if "instance" in options else 2000
 running = True
 
 
@@ -34,7 +36,7 @@ def confluent():
     if options.get("protocol") == "consumer":
         settings["group.protocol"] = "consumer"
     else:
-        settings["session.timeout.ms"] = 2000
+        settings["session.timeout.ms"] = session_timeout_ms
         settings["heartbeat.interval.ms"] = 200
         cooperative = options.get("assignor") == "cooperative"
         settings["partition.assignment.strategy"] = "cooperative-sticky" if cooperative else "range"
@@ -77,7 +79,7 @@ def kafka_python():
         group_id=group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
-        session_timeout_ms=2000,
+        session_timeout_ms=session_timeout_ms,
         heartbeat_interval_ms=200,
         metadata_max_age_ms=1000,
         **more,

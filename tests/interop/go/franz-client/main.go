@@ -54,11 +54,14 @@ func consumeInGroup(bootstrap, topic, group string, words []string) {
 		kgo.MetadataMinAge(100 * time.Millisecond), kgo.MetadataMaxAge(time.Second), kgo.FetchMaxWait(100 * time.Millisecond),
 		kgo.OnPartitionsAssigned(say("+")), kgo.OnPartitionsRevoked(say("-")), kgo.OnPartitionsLost(say("-"))}
 	balancer, isNextGeneration := kgo.GroupBalancer(kgo.RangeBalancer()), false
+	sessionTimeout := 2 * time.Second
 	for _, word := range words {
 		name, value, _ := strings.Cut(word, "=")
 		switch {
 		case name == "instance":
 			options = append(options, kgo.InstanceID(value))
+			// It has to be back before its session ends, also where programs start slowly.
+			sessionTimeout = time.Minute
 		case word == "assignor=cooperative":
 			balancer = kgo.CooperativeStickyBalancer()
 		case word == "protocol=consumer":
@@ -68,7 +71,7 @@ func consumeInGroup(bootstrap, topic, group string, words []string) {
 	if isNextGeneration {
 		options = append(options, kgo.ServerSideBalancer())
 	} else {
-		options = append(options, kgo.Balancers(balancer), kgo.SessionTimeout(2*time.Second),
+		options = append(options, kgo.Balancers(balancer), kgo.SessionTimeout(sessionTimeout),
 			kgo.HeartbeatInterval(200*time.Millisecond), kgo.RebalanceTimeout(10*time.Second))
 	}
 	client, err := kgo.NewClient(options...)
