@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { buildControlBatch, buildRecordBatch, type CompressionType, compressionTypes } from '@odradek/protocol';
+import { buildControlBatch, buildRecordBatch, type CompressionType, compressionTypes, zeroUuid } from '@odradek/protocol';
 import { defaultLogConfig, LogManager, type PartitionLog } from '@odradek/storage';
 import { SimulatedWorld } from '@odradek/testing';
 import { type LoadingPace, replayLog } from './coordinator-loader.ts';
@@ -65,7 +65,7 @@ describe('loading a coordinator partition', () => {
     await inTime(log.appendAsLeader(marker, { leaderEpoch: 0, origin: 'coordinator' }).written);
   }
 
-  const load = (changes: Partial<LoadingPace> = {}) => inTime(replayLog(log, target, { ...pace, ...changes }));
+  const load = (changes: Partial<LoadingPace> = {}) => inTime(replayLog({ log }, target, { ...pace, ...changes }));
 
   test('hands over every record in order, with tombstones and transactions, whatever their compression', async () => {
     for (const compression of compressionTypes) await append([`${compression}-a`, `${compression}-`], { compression });
@@ -116,6 +116,27 @@ describe('loading a coordinator partition', () => {
     await load({ readBytes: 1_000_000, mustGiveWay: () => true, giveWay });
     assert.ok(turns >= 20, `${turns} turns`);
     assert.equal(heard.length, 20);
+  });
+
+  test('goes on in the log that has taken the place of the one it began with', async () => {
+    const first = log;
+    const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+    for (const key of keys) await append([key]);
+    const topicPartition = { topic: 'moved', partition: 0 };
+    log = manager.getOrCreate(topicPartition, { topicId: zeroUuid, config: defaultLogConfig });
+    for (const key of keys) await append([key]);
+    const partition = { log: first };
+    let turns = 0;
+    const giveWay = async (): Promise<void> => {
+      turns += 1;
+      await pace.giveWay();
+      if (turns !== 3) return;
+      partition.log = log;
+      first.closeFiles();
+    };
+    const loaded = await inTime(replayLog(partition, target, { ...pace, giveWay }));
+    assert.equal(loaded.recordCount, keys.length);
+    assert.equal(heard.length, keys.length);
   });
 
   test('stops when it is not wanted any more', async () => {

@@ -2,7 +2,7 @@
 // from them. It reads in pieces and lets other work have its turn in between, because such a log may have gigabytes.
 
 import { type Batch, iterateBatches, readEndTransactionMarker } from '@odradek/protocol';
-import type { PartitionLog } from '@odradek/storage';
+import type { FetchedRecords, PartitionLog } from '@odradek/storage';
 import type { CoordinatorReplay } from './coordinator-partitions.ts';
 
 export interface LoadedRecords {
@@ -20,20 +20,24 @@ export interface LoadingPace {
   readonly giveWay: () => Promise<void>;
 }
 
+/** The log may move to another directory meanwhile: the one to read is always the partition's of the moment. */
 export async function replayLog(
-  log: PartitionLog,
+  partition: { readonly log: PartitionLog },
   target: CoordinatorReplay,
   { readBytes, mustGiveWay, giveWay }: LoadingPace,
 ): Promise<LoadedRecords> {
-  let offset = log.logStartOffset;
+  let offset = partition.log.logStartOffset;
   let recordCount = 0;
-  const endOffset = log.logEndOffset;
+  const endOffset = partition.log.logEndOffset;
   // What this turn has appended is in the file only after it.
-  while (log.writtenEndOffset < endOffset) await giveWay();
+  while (partition.log.writtenEndOffset < endOffset) await giveWay();
   while (offset < endOffset && target.isWanted()) {
+    const { log } = partition;
     // Compaction and deletion may take away what comes next.
     const from = Math.max(offset, log.logStartOffset);
-    const { records, release } = await log.read(from, { maxBytes: readBytes, isolation: 'logEnd', minOneBatch: true });
+    const read = await readUnlessMoved(partition, log, from, readBytes);
+    if (read === undefined) continue;
+    const { records, release } = read;
     if (records.length === 0) break;
     for (const batch of batchesOf(records)) {
       if (batch.nextOffset <= from) continue;
@@ -47,6 +51,21 @@ export async function replayLog(
     await giveWay();
   }
   return { endOffset, recordCount };
+}
+
+/** undefined: the log has moved while it was read. */
+async function readUnlessMoved(
+  partition: { readonly log: PartitionLog },
+  log: PartitionLog,
+  from: number,
+  maxBytes: number,
+): Promise<FetchedRecords | undefined> {
+  try {
+    return await log.read(from, { maxBytes, isolation: 'logEnd', minOneBatch: true });
+  } catch (error) {
+    if (partition.log === log) throw error;
+    return undefined;
+  }
 }
 
 function* batchesOf(pieces: readonly Buffer[]): Iterable<Batch> {

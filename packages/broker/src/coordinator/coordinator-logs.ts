@@ -60,7 +60,7 @@ export class CoordinatorLogs implements CoordinatorPartitions {
     const partition = this.#partition(index);
     const startMs = clock.monotonicMs();
     let turnStartMs = startMs;
-    const { endOffset, recordCount } = await replayLog(partition.log, target, {
+    const { endOffset, recordCount } = await replayLog(partition, target, {
       readBytes: loadBytes(),
       mustGiveWay: () => clock.monotonicMs() - turnStartMs >= turnMs,
       giveWay: async () => {

@@ -98,7 +98,7 @@ async function loadFolders(name: string): Promise<{ readonly shards: GroupShard[
         endTransaction: (producerId: number, isCommitted: boolean) => shard.endTransaction(producerId, isCommitted),
       };
       // Small pieces, so that there are several.
-      const loaded = await replayLog(log, target, {
+      const loaded = await replayLog({ log }, target, {
         readBytes: 200,
         mustGiveWay: () => false,
         giveWay: () => new Promise((resolve) => setImmediate(resolve)),
