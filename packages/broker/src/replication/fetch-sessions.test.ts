@@ -190,3 +190,17 @@ test('a full house gives no session, until one is stale or worth less', () => {
   assert.notEqual(open({ 0: 0 }), 0, 'a stale session goes first');
   assert.equal(sessions.size, 1);
 });
+
+test('a follower that must cut off its log first is told the high watermark again', () => {
+  const { begin } = setUp();
+  const opened = begin(request(0, 0, { a: { 0: 9 } }), 12, true);
+  const diverging = opened.wanted.map((wanted) => {
+    const { data, ...rest } = outcome(wanted, 7);
+    return { ...rest, data: { ...data, divergingEpoch: { epoch: 1, endOffset: 5 } } };
+  });
+  const { sessionId } = opened.answer(diverging);
+  const next = begin(request(sessionId, 1, { a: { 0: 5 } }), 12, true);
+  assert.equal(next.answer(next.wanted.map((wanted) => outcome(wanted, 7))).responses.length, 1);
+  const last = begin(request(sessionId, 2), 12, true);
+  assert.equal(last.answer(last.wanted.map((wanted) => outcome(wanted, 7))).responses.length, 0);
+});
