@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { goldenDirectory, needed, readArchive, runCommand, skipWithout, unpack } from '@odradek/testing';
+import * as protocol from '@odradek/protocol';
+import { buildRecordBatch, encodeToBuffer } from '@odradek/protocol';
+import { SeededRandom } from '@odradek/runtime';
+import { goldenDirectory, needed, randomMessage, readArchive, runCommand, skipWithout, unpack } from '@odradek/testing';
 import { kafkaTools, runJava } from './java.ts';
 import { fillLogs, withLogs } from './written-logs.ts';
 
@@ -87,6 +90,19 @@ describe('kafka-dump-log of both', { skip: skipWithout(tools) || (golden === und
     await compare(directory, ['txns-0/00000000000000000005.log'], ['--share-group-state-decoder']);
   });
 
+  for (const [topic, option, isOfTopic] of [
+    ['__consumer_offsets', '--offsets-decoder', (name: string) => !/^(TransactionLog|ShareSnapshot|ShareUpdate)/.test(name)],
+    ['__transaction_state', '--transaction-log-decoder', (name: string) => name.startsWith('TransactionLog')],
+    ['__share_group_state', '--share-group-state-decoder', (name: string) => /^Share(Snapshot|Update)/.test(name)],
+  ] as const) {
+    test(`on records of every kind and version in ${topic}, filled at random`, async () => {
+      const directory = newDirectory();
+      writeFileSync(join(directory, '00000000000000000000.log'), randomRecords(isOfTopic));
+      const shown = await compare(directory, ['00000000000000000000.log'], [option]);
+      assert.ok((shown.match(/payload: \{"version"/g)?.length ?? 0) > 4);
+    });
+  }
+
   describe('on folders that we wrote', () => {
     let directory: string;
     before(async () => {
@@ -126,6 +142,39 @@ describe('kafka-dump-log of both', { skip: skipWithout(tools) || (golden === und
     });
   });
 });
+
+/** Each kind of record in each version, a few times; deletions; and keys that say nothing. */
+function randomRecords(isOfTopic: (name: string) => boolean): Buffer {
+  const random = new SeededRandom(20241);
+  const definitions = Object.values(protocol).filter((value) => protocol.isMessageDefinition(value));
+  const records: { key: Buffer; value: Buffer | null }[] = [];
+  for (const key of definitions.filter(({ recordType, name }) => recordType !== undefined && isOfTopic(name))) {
+    const value = definitions.find(({ name }) => name === key.name.replace(/Key$/, 'Value'))!;
+    const keyBytes = (): Buffer => Buffer.concat([int16(key.recordType!), encodeToBuffer(key, 0, randomMessage(key, 0, random))]);
+    records.push({ key: keyBytes(), value: null });
+    for (let version = value.versions.min; version <= value.versions.max; version++) {
+      for (let count = 0; count < 4; count++) {
+        const message = randomMessage(value, version, random);
+        if ('transactionStatus' in message) message['transactionStatus'] = random.nextInt(8);
+        if ('protocolType' in message && count % 2 === 0) message['protocolType'] = 'consumer';
+        records.push({ key: keyBytes(), value: Buffer.concat([int16(version), encodeToBuffer(value, version, message)]) });
+      }
+    }
+  }
+  for (const key of [int16(99), Buffer.from([1])]) records.push({ key, value: Buffer.from('x') });
+  let baseOffset = 0;
+  const batches = records.map((record) => {
+    baseOffset += 1;
+    return buildRecordBatch({ baseOffset: baseOffset - 1 }, [{ ...record, timestamp: 1_700_000_000_000 }]);
+  });
+  return Buffer.concat(batches);
+}
+
+function int16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeInt16BE(value);
+  return bytes;
+}
 
 function edit(path: string, change: (bytes: Buffer) => Buffer | undefined): void {
   const bytes = readFileSync(path);

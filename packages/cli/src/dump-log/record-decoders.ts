@@ -33,8 +33,6 @@ import {
   ShareGroupMemberMetadataValue,
   ShareGroupMetadataKey,
   ShareGroupMetadataValue,
-  ShareGroupPartitionMetadataKey,
-  ShareGroupPartitionMetadataValue,
   ShareGroupStatePartitionMetadataKey,
   ShareGroupStatePartitionMetadataValue,
   ShareGroupTargetAssignmentMemberKey,
@@ -80,6 +78,7 @@ export const decodeText: RecordDecoder = ({ key, value }) => ({
 type KeyAndValue = readonly [key: MessageDefinition, value: MessageDefinition];
 type ShownValue = (json: JsonObject, definition: MessageDefinition) => JsonObject;
 
+/** All types that Apache Kafka 4.4 knows. It has forgotten type 9, which early share groups wrote. */
 export const decodeGroupRecord = coordinatorDecoder(
   [
     [LegacyOffsetCommitKey, LegacyOffsetCommitValue],
@@ -92,7 +91,6 @@ export const decodeGroupRecord = coordinatorDecoder(
     [ConsumerGroupTargetAssignmentMemberKey, ConsumerGroupTargetAssignmentMemberValue],
     [ConsumerGroupCurrentMemberAssignmentKey, ConsumerGroupCurrentMemberAssignmentValue],
     [ConsumerGroupRegularExpressionKey, ConsumerGroupRegularExpressionValue],
-    [ShareGroupPartitionMetadataKey, ShareGroupPartitionMetadataValue],
     [ShareGroupMemberMetadataKey, ShareGroupMemberMetadataValue],
     [ShareGroupMetadataKey, ShareGroupMetadataValue],
     [ShareGroupTargetAssignmentMetadataKey, ShareGroupTargetAssignmentMetadataValue],
