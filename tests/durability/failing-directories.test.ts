@@ -2,6 +2,8 @@
 // answer KAFKA_STORAGE_ERROR to every request, everything else goes on; without its last directory, or its journal, the broker stops.
 
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Broker, startBroker } from '@odradek/broker';
 import {
@@ -29,12 +31,15 @@ import {
   MetadataResponse,
   OffsetCommitRequest,
   OffsetCommitResponse,
+  OffsetFetchRequest,
+  OffsetFetchResponse,
   OffsetForLeaderEpochRequest,
   OffsetForLeaderEpochResponse,
   ProduceRequest,
   ProduceResponse,
 } from '@odradek/protocol';
-import { type SimulatedDisk, type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
+import { type SimulatedDisk, type SimulatedMachine, SimulatedWorld, startOdradekProcess, until } from '@odradek/testing';
+import { BrokerConversation } from '../cases/broker-conversation.ts';
 import { SimulatedClient } from '../simulation/simulated-client.ts';
 
 const address = { host: 'broker', port: 9092 };
@@ -283,6 +288,23 @@ describe('the broker stops', () => {
     await on.world.run(on.broker.close());
   });
 
+  test('with status 1, for whoever has started it', async () => {
+    await using odradek = await startOdradekProcess();
+    const { host, port, bootstrap } = odradek;
+    const conversation = await BrokerConversation.open({ host, port, bootstrap, odradek, close: async () => undefined });
+    const topic = await conversation.createTopic('lost', { configs: { 'segment.bytes': '1048576' } });
+    const batch = (): Buffer => buildRecordBatch({}, [{ value: Buffer.alloc(600_000), timestamp: Date.now() }]);
+    await conversation.append(topic, batch());
+    // What is open goes on; the next segment finds no folder.
+    for (const directory of odradek.dataDirectories) rmSync(join(directory, `${topic}-0`), { recursive: true });
+    const answer = await conversation.produce(topic, batch()).catch(() => undefined);
+    if (answer !== undefined) assert.equal(nameOf(answer.errorCode), 'KAFKA_STORAGE_ERROR');
+    await until('the broker has ended', () => odradek.exitCode !== null, { timeoutMs: 30_000 });
+    assert.equal(odradek.exitCode, 1);
+    assert.match(odradek.output, /The broker stops: the disk that it cannot do without has failed/);
+    await conversation.close().catch(() => undefined);
+  });
+
   test('when the directory with its coordination tree fails, though there is another', async () => {
     const on = await new BrokerOnDisks(['/data', '/two']).start();
     await on.create('orders', 2);
@@ -297,6 +319,44 @@ describe('the broker stops', () => {
     on.disk.faults.add({ path: /coordination\.journal/, operations: ['sync'] });
     await on.create('orders', 1).catch(() => undefined);
     assert.match(await on.failed(), /coordination journal in \/data has failed/);
+    await on.world.run(on.broker.close());
+  });
+});
+
+describe('a partition of __consumer_offsets that moves', () => {
+  test('keeps the offsets of its groups, while they commit and through a restart', async () => {
+    const on = await new BrokerOnDisks(['/data', '/two']).start({ 'offsets.topic.num.partitions': 1 });
+    await on.create('orders', 1);
+    const group = { keyType: 0, coordinatorKeys: ['readers'] };
+    await on.world.run(on.client.send(FindCoordinatorRequest, FindCoordinatorResponse, 4, group));
+    await on.world.advance(3000);
+    let committed = 0;
+    const commit = async (): Promise<void> => {
+      const topics = [{ name: 'orders', partitions: [{ partitionIndex: 0, committedOffset: committed + 1 }] }];
+      const request = { groupId: 'readers', generationIdOrMemberEpoch: -1, memberId: '', topics };
+      const answer = await on.world.run(on.client.send(OffsetCommitRequest, OffsetCommitResponse, 8, request));
+      assert.equal(nameOf(answer.topics[0]?.partitions[0]?.errorCode), 'NONE');
+      committed += 1;
+    };
+    const fetched = async (): Promise<number | undefined> => {
+      const request = { groups: [{ groupId: 'readers', topics: [{ name: 'orders', partitionIndexes: [0] }] }] };
+      const answer = await on.world.run(on.client.send(OffsetFetchRequest, OffsetFetchResponse, 8, request));
+      return answer.groups[0]?.topics[0]?.partitions[0]?.committedOffset;
+    };
+    for (let round = 0; round < 6; round++) {
+      for (let count = 0; count < 20; count++) await commit();
+      const from = (await on.places('__consumer_offsets')).get(0);
+      const path = from === '/data' ? '/two' : '/data';
+      const dirs = [{ path, topics: [{ name: '__consumer_offsets', partitions: [0] }] }];
+      await on.world.run(on.client.send(AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse, 2, { dirs }));
+      while ((await on.places('__consumer_offsets')).get(0) !== path) await commit();
+      assert.equal(await fetched(), committed);
+    }
+    assert.ok(committed > 120);
+    await on.world.run(on.broker.close());
+    await on.start({ 'offsets.topic.num.partitions': 1 });
+    await on.world.advance(1000);
+    assert.equal(await fetched(), committed);
     await on.world.run(on.broker.close());
   });
 });
