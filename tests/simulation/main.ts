@@ -1,8 +1,9 @@
 // `npm run simulate`: plays the scenarios with seeds by chance, or again with one that failed.
 //
 //   npm run simulate                                  100 seeds for each scenario
-//   npm run simulate -- --runs=5000                   more
+//   npm run simulate -- --seeds=5000                  more
 //   npm run simulate -- --scenario=NAME --seed=4711   one
+//   ODRADEK_SIMULATION_LOG=FILE npm run simulate -- …   what the brokers of a cluster that failed have logged
 //   npm run simulate -- storage …                     histories of a log alone: see play-histories.fixture.ts
 
 import { spawnSync } from 'node:child_process';
@@ -18,11 +19,11 @@ if (process.argv[2] === 'storage') {
 }
 
 const { values } = parseArgs({
-  options: { scenario: { type: 'string' }, seed: { type: 'string' }, runs: { type: 'string', default: '100' } },
+  options: { scenario: { type: 'string' }, seed: { type: 'string' }, seeds: { type: 'string', default: '100' } },
 });
 const seeds =
   values.seed === undefined
-    ? Array.from({ length: Number(values.runs) }, () => systemRandom.nextInt(2 ** 32))
+    ? Array.from({ length: Number(values.seeds) }, () => systemRandom.nextInt(2 ** 32))
     : [Number(values.seed)];
 const chosen = scenarios.filter(({ name }) => values.scenario === undefined || values.scenario === name);
 if (chosen.length === 0) {

@@ -1,5 +1,6 @@
 // What the simulator plays: each scenario is a story told from a seed, and fails by throwing.
 
+import { cluster } from './cluster/cluster.ts';
 import { crashingBroker } from './crashing-broker.ts';
 import { fullDisk } from './full-disk.ts';
 
@@ -10,5 +11,6 @@ export interface Scenario {
 
 export const scenarios: readonly Scenario[] = [
   { name: 'crashing-broker', play: crashingBroker },
+  { name: 'cluster', play: cluster },
   { name: 'full-disk', play: fullDisk },
 ];

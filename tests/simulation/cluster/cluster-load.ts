@@ -1,0 +1,165 @@
+// The load on the simulated cluster: idempotent producers that write numbered records with acks=all, and committers that move the
+// offsets of their groups forward. Each knows what it was told, for the checkers.
+
+import assert from 'node:assert/strict';
+import {
+  buildRecordBatch,
+  CreateTopicsRequest,
+  CreateTopicsResponse,
+  errorByCode,
+  errorCodes,
+  InitProducerIdRequest,
+  InitProducerIdResponse,
+  type Message,
+  OffsetCommitRequest,
+  OffsetCommitResponse,
+  OffsetFetchRequest,
+  OffsetFetchResponse,
+  ProduceRequest,
+  ProduceResponse,
+} from '@odradek/protocol';
+import { SeededRandom, type World } from '@odradek/runtime';
+import { ClusterClient } from './cluster-client.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+
+export const loadTopic = 'survivors';
+export const loadPartitions = 3;
+const producers = 4;
+const committers = 2;
+/** Between one request and the next: the load is there to be interrupted, not to be large. */
+const pauseMs = { min: 5, max: 60 };
+
+/** What a producer was told. */
+export interface Written {
+  readonly partition: number;
+  readonly key: string;
+  /** Records that were acknowledged: 0 up to this, without this. */
+  count: number;
+}
+
+/** What a committer was told. */
+export interface Committed {
+  readonly group: string;
+  offset: number;
+}
+
+export class ClusterLoad {
+  readonly written: readonly Written[];
+  readonly committed: readonly Committed[];
+  readonly #cluster: SimulatedCluster;
+  readonly #ended: Promise<unknown>;
+  #mayStop = false;
+
+  private constructor(cluster: SimulatedCluster, seed: number) {
+    this.#cluster = cluster;
+    const random = new SeededRandom(seed);
+    const mayStop = (): boolean => this.#mayStop;
+    this.written = Array.from({ length: producers }, (_, id) => ({
+      partition: id % loadPartitions,
+      key: `producer-${id}`,
+      count: 0,
+    }));
+    this.committed = Array.from({ length: committers }, (_, id) => ({ group: `group-${id}`, offset: 0 }));
+    const work = (name: string, run: (work: Work) => Promise<void>): Promise<void> => {
+      const world = cluster.world.machine(name);
+      const workRandom = new SeededRandom(random.nextInt(2 ** 32));
+      const client = new ClusterClient(world, cluster.addresses, random.nextInt(3));
+      return run({ world, client, random: workRandom, mayStop }).finally(() => client.close());
+    };
+    this.#ended = Promise.all([
+      ...this.written.map((written) => work(written.key, (of) => produce(of, written))),
+      ...this.committed.map((committed) => work(committed.group, (of) => commit(of, committed))),
+    ]);
+    // One that fails while something else is awaited is looked at when all have ended.
+    this.#ended.catch(() => undefined);
+  }
+
+  static async start(cluster: SimulatedCluster, seed: number): Promise<ClusterLoad> {
+    const client = new ClusterClient(cluster.world.machine('admin'), cluster.addresses);
+    const request = {
+      topics: [{ name: loadTopic, numPartitions: loadPartitions, replicationFactor: cluster.nodes.length }],
+      timeoutMs: 10_000,
+    };
+    const creation = client.ask('controller', [CreateTopicsRequest, CreateTopicsResponse, 5], request, ({ topics }) =>
+      topics[0]?.errorCode === errorCodes.TOPIC_ALREADY_EXISTS ? errorCodes.NONE : (topics[0]?.errorCode ?? 0),
+    );
+    ensureNone((await cluster.world.run(creation)).topics[0]?.errorCode ?? 0, errorCodes.TOPIC_ALREADY_EXISTS);
+    client.close();
+    return new ClusterLoad(cluster, seed);
+  }
+
+  /** Ends when each has been told about its last request. Rejects when one of them was told something that must not be. */
+  async stop(): Promise<void> {
+    this.#mayStop = true;
+    await this.#cluster.world.run(this.#ended, 600_000);
+  }
+}
+
+interface Work {
+  readonly world: World;
+  readonly client: ClusterClient;
+  readonly random: SeededRandom;
+  readonly mayStop: () => boolean;
+}
+
+async function produce({ world, client, random, mayStop }: Work, written: Written): Promise<void> {
+  const initialization = { transactionalId: null, transactionTimeoutMs: 60_000 };
+  const versions = [InitProducerIdRequest, InitProducerIdResponse, 4] as const;
+  const initialized = await client.ask('anyone', versions, initialization, ({ errorCode }) => errorCode);
+  ensureNone(initialized.errorCode);
+  const { producerId, producerEpoch } = initialized;
+  const target = { leaderOf: { topic: loadTopic, partition: written.partition } };
+  while (!mayStop()) {
+    const size = 1 + random.nextInt(5);
+    const records = Array.from({ length: size }, (_, index) => ({
+      timestamp: world.clock.wallTimeMs(),
+      key: Buffer.from(written.key),
+      value: Buffer.from(String(written.count + index)),
+    }));
+    const batch = buildRecordBatch({ producerId, producerEpoch, baseSequence: written.count }, records);
+    const partitionData = [{ index: written.partition, records: batch }];
+    const request = { acks: -1, timeoutMs: 3_000, topicData: [{ name: loadTopic, partitionData }] };
+    const errorOf = (answer: Message<typeof ProduceResponse>): number => {
+      const error = answer.responses[0]?.partitionResponses[0]?.errorCode ?? 0;
+      // A leader that was deposed and does not know it yet has not seen the batches before this one: somebody else leads.
+      return error === errorCodes.OUT_OF_ORDER_SEQUENCE_NUMBER ? errorCodes.NOT_LEADER_OR_FOLLOWER : error;
+    };
+    ensureNone(errorOf(await client.ask(target, [ProduceRequest, ProduceResponse, 9], request, errorOf)));
+    written.count += size;
+    await pause(world, random);
+  }
+}
+
+/** Commits ever larger offsets, and reads back what it committed now and then. */
+async function commit({ world, client, random, mayStop }: Work, committed: Committed): Promise<void> {
+  const target = { coordinatorOf: committed.group };
+  while (!mayStop()) {
+    const offset = committed.offset + 1 + random.nextInt(10);
+    const topics = [{ name: loadTopic, partitions: [{ partitionIndex: 0, committedOffset: offset, committedMetadata: '' }] }];
+    const request = { groupId: committed.group, generationIdOrMemberEpoch: -1, memberId: '', topics };
+    const versions = [OffsetCommitRequest, OffsetCommitResponse, 7] as const;
+    const answer = await client.ask(target, versions, request, ({ topics: [topic] }) => topic?.partitions[0]?.errorCode ?? 0);
+    ensureNone(answer.topics[0]?.partitions[0]?.errorCode ?? 0);
+    committed.offset = offset;
+    if (random.nextInt(4) === 0) assert.equal(await fetchCommitted(client, committed.group), committed.offset);
+    await pause(world, random);
+  }
+}
+
+/** The offset that a group has committed. */
+export async function fetchCommitted(client: ClusterClient, group: string): Promise<number> {
+  const request = { groupId: group, topics: [{ name: loadTopic, partitionIndexes: [0] }] };
+  const versions = [OffsetFetchRequest, OffsetFetchResponse, 5] as const;
+  const answer = await client.ask({ coordinatorOf: group }, versions, request, ({ errorCode, topics: [topic] }) =>
+    errorCode === 0 ? (topic?.partitions[0]?.errorCode ?? 0) : errorCode,
+  );
+  return answer.topics[0]?.partitions[0]?.committedOffset ?? -1;
+}
+
+function ensureNone(errorCode: number, ...allowed: readonly number[]): void {
+  assert.ok(errorCode === errorCodes.NONE || allowed.includes(errorCode), `refused with ${errorByCode(errorCode).name}`);
+}
+
+function pause(world: World, random: SeededRandom): Promise<void> {
+  return new Promise((resolve) => world.timer.schedule(pauseMs.min + random.nextInt(pauseMs.max - pauseMs.min), resolve));
+}
