@@ -16,6 +16,7 @@ const remembered: Readonly<Record<string, readonly { readonly seed: number; read
   ],
   cluster: [
     { seed: 3093462621, story: 'a leader that was the controller too loses power and is back before another controller looks' },
+    { seed: 33, story: 'a controller that could not read the tree anew fails again while it waits to try' },
   ],
   'full-disk': [{ seed: 6, story: 'a checkpoint of high watermarks does not fit on the disk' }],
 };

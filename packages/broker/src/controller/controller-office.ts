@@ -219,10 +219,12 @@ export class ControllerOffice {
       task.cancel();
       this.#startOverNow = undefined;
       this.#queue.postOnce('start over', async () => {
-        if (this.#isClosed || this.#active !== active) return;
-        if (active === undefined) return this.#elect();
-        active.end();
-        const { controllerEpoch, epochNodeVersion } = active.context;
+        const now = this.#active;
+        // Another term that has begun since is another matter, unless it could not begin either.
+        if (this.#isClosed || (now !== active && now?.isLoaded !== false)) return;
+        if (now === undefined) return this.#elect();
+        now.end();
+        const { controllerEpoch, epochNodeVersion } = now.context;
         this.#active = new ActiveController({ ...this.#parts, queue: this.#queue, epoch: controllerEpoch, epochNodeVersion });
         await this.#active.start();
         this.#startOverDelayMs = firstStartOverDelayMs;
