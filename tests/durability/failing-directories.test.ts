@@ -50,7 +50,7 @@ const nameOf = (code: number | undefined): string => (code === undefined ? 'no a
 class BrokerOnDisks {
   readonly world = new SimulatedWorld({ seed: 7 });
   readonly client = new SimulatedClient(this.world.machine('client'), address);
-  readonly #directories: string;
+  #directories: string;
   broker!: Broker;
   machine: SimulatedMachine = this.world.machine('broker');
 
@@ -72,6 +72,14 @@ class BrokerOnDisks {
       }),
     );
     return this;
+  }
+
+  /** As if somebody had changed log.dirs. */
+  async restartWith(directories: readonly string[]): Promise<void> {
+    await this.world.run(this.broker.close());
+    this.#directories = directories.join(',');
+    await this.start();
+    await this.world.advance(1000);
   }
 
   get disk(): SimulatedDisk {
@@ -246,6 +254,34 @@ describe('a log directory that fails', () => {
     for (const [index, path] of places) {
       assert.equal(await on.endOffset('orders', index), path === '/two' ? 'KAFKA_STORAGE_ERROR' : 1, `${index} in ${path}`);
     }
+    await on.world.run(on.broker.close());
+  });
+
+  test('that is not configured any more is forgotten: its partitions are made anew, and its records stay where they are', async () => {
+    const on = await new BrokerOnDisks(['/data', '/two']).start();
+    await on.create('orders', 2);
+    for (let index = 0; index < 2; index++) assert.equal(await on.produce('orders', index), 'NONE');
+    const forgotten = [...(await on.places('orders'))].find(([, path]) => path === '/two')![0];
+    await on.restartWith(['/data']);
+    assert.deepEqual([await on.endOffset('orders', forgotten), await on.endOffset('orders', 1 - forgotten)], [0, 1]);
+    assert.equal(await on.produce('orders', forgotten, 'another'), 'NONE');
+    // It comes back, when the partition has other records by now: those that were there are kept for whoever wants them.
+    await on.restartWith(['/data', '/two']);
+    assert.equal(await on.endOffset('orders', forgotten), 1);
+    assert.equal((await on.places('orders')).get(forgotten), '/data');
+    const folders = on.disk.listSync('/two').filter((name) => name.startsWith('orders'));
+    assert.match(folders.join(' '), /^orders-\d\.[0-9a-f]{32}-stray$/);
+    await on.world.run(on.broker.close());
+  });
+
+  test('that is added later gets the new partitions, until it has as many as the others', async () => {
+    const on = await new BrokerOnDisks(['/data']).start();
+    await on.create('orders', 3);
+    await on.restartWith(['/data', '/two']);
+    await on.create('fresh', 3);
+    assert.deepEqual(new Set((await on.places('fresh')).values()), new Set(['/two']));
+    await on.create('more', 2);
+    assert.deepEqual(new Set((await on.places('more')).values()), new Set(['/data', '/two']));
     await on.world.run(on.broker.close());
   });
 

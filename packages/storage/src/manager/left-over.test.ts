@@ -6,47 +6,52 @@ import { leftOverOf } from './left-over.ts';
 const a = 'AAAAAAAAAAAAAAAAAAAAAQ';
 const b = 'AAAAAAAAAAAAAAAAAAAAAg';
 
-for (const { name, one, other, leftOver, isOfOtherTopic } of [
-  { name: 'the one that is shorter', one: [a, 3, 10, 2], other: [a, 3, 12, 1], leftOver: 'one', isOfOtherTopic: false },
+for (const { name, topics, created, contained, leftOver, hasOwnRecords } of [
   {
-    name: 'the one of an earlier leader, though it is longer',
-    one: [a, 3, 10, 2],
-    other: [a, 2, 12, 1],
-    leftOver: 'other',
-    isOfOtherTopic: false,
+    name: 'the one that the other contains',
+    topics: [a, a],
+    created: [2, 1],
+    contained: ['one'],
+    leftOver: 'one',
+    hasOwnRecords: false,
   },
-  { name: 'the one without any leader', one: [a, undefined, 0, 2], other: [a, 0, 0, 1], leftOver: 'one', isOfOtherTopic: false },
   {
     name: 'the second of two that are the same',
-    one: [a, 3, 10, 2],
-    other: [a, 3, 10, 1],
+    topics: [a, a],
+    created: [1, 2],
+    contained: ['one', 'other'],
     leftOver: 'other',
-    isOfOtherTopic: false,
+    hasOwnRecords: false,
+  },
+  {
+    name: 'the contained one where a topic is not known',
+    topics: [zeroUuid, b],
+    created: [2, 1],
+    contained: ['one'],
+    leftOver: 'one',
+    hasOwnRecords: false,
+  },
+  {
+    name: 'the one that was made first where each has records of its own',
+    topics: [a, a],
+    created: [1, 2],
+    contained: [],
+    leftOver: 'one',
+    hasOwnRecords: true,
   },
   {
     name: 'the one of the topic that was made first',
-    one: [a, 9, 100, 1],
-    other: [b, 0, 1, 2],
-    leftOver: 'one',
-    isOfOtherTopic: true,
-  },
-  {
-    name: 'the shorter one where a topic is not known',
-    one: [zeroUuid, 3, 10, 1],
-    other: [b, 3, 1, 2],
+    topics: [a, b],
+    created: [2, 1],
+    contained: ['one'],
     leftOver: 'other',
-    isOfOtherTopic: false,
+    hasOwnRecords: true,
   },
 ] as const) {
   test(`of two folders for a partition ${name} is left over`, () => {
-    const [first, second] = [one, other].map(([topicId, latestEpoch, logEndOffset, createdMs]) => ({
-      topicId,
-      latestEpoch,
-      logEndOffset,
-      createdMs,
-    }));
-    const found = leftOverOf(first!, second!);
-    assert.equal(found.log, leftOver === 'one' ? first : second);
-    assert.equal(found.isOfOtherTopic, isOfOtherTopic);
+    const one = { name: 'one', topicId: topics[0], createdMs: created[0] };
+    const other = { name: 'other', topicId: topics[1], createdMs: created[1] };
+    const found = leftOverOf<typeof one | typeof other>(one, other, (log) => (contained as readonly string[]).includes(log.name));
+    assert.deepEqual([found.log.name, found.hasOwnRecords], [leftOver, hasOwnRecords]);
   });
 }

@@ -4,20 +4,21 @@ import { zeroUuid } from '@odradek/protocol';
 
 export interface ContendingLog {
   readonly topicId: string;
-  readonly latestEpoch: number | undefined;
-  readonly logEndOffset: number;
   /** When its folder was made, wall time in ms. */
   readonly createdMs: number;
 }
 
 /**
- * Of one topic, the log that goes less far: it stayed behind when the other one took its place. Of two topics of one name, the one
- * that was made first: its disk was away when the topic was deleted.
+ * A log all of whose records the other one has: it stayed behind when that took its place. Else the one that was made first: its disk
+ * was away when the topic was deleted, or the partition made anew; what it has may be wanted by somebody.
  */
-export function leftOverOf<L extends ContendingLog>(one: L, other: L): { readonly log: L; readonly isOfOtherTopic: boolean } {
-  const isOfOtherTopic = one.topicId !== other.topicId && one.topicId !== zeroUuid && other.topicId !== zeroUuid;
-  if (isOfOtherTopic) return { log: one.createdMs < other.createdMs ? one : other, isOfOtherTopic };
-  const [epoch, otherEpoch] = [one.latestEpoch ?? -1, other.latestEpoch ?? -1];
-  const isOneBehind = epoch === otherEpoch ? one.logEndOffset < other.logEndOffset : epoch < otherEpoch;
-  return { log: isOneBehind ? one : other, isOfOtherTopic };
+export function leftOverOf<L extends ContendingLog>(
+  one: L,
+  other: L,
+  isContained: (log: L, other: L) => boolean,
+): { readonly log: L; readonly hasOwnRecords: boolean } {
+  const isOneTopic = one.topicId === other.topicId || one.topicId === zeroUuid || other.topicId === zeroUuid;
+  if (isOneTopic && isContained(other, one)) return { log: other, hasOwnRecords: false };
+  if (isOneTopic && isContained(one, other)) return { log: one, hasOwnRecords: false };
+  return { log: one.createdMs < other.createdMs ? one : other, hasOwnRecords: true };
 }

@@ -214,21 +214,21 @@ export class LogManager {
     const earlier = logs.get(name);
     logs.set(name, log);
     if (earlier === undefined) return;
-    const { log: leftOver, isOfOtherTopic } = leftOverOf(this.#contending(earlier), this.#contending(log));
+    const { log: leftOver, hasOwnRecords } = leftOverOf(this.#contending(earlier), this.#contending(log), (one, other) =>
+      isContained(one.log, other.log),
+    );
     if (leftOver.log === log) logs.set(name, earlier);
     this.#logWorld.logger.warn('A partition has two folders; the one that was left over is put aside', {
       folder: leftOver.log.path,
       kept: logs.get(name)?.path,
-      logEndOffset: leftOver.logEndOffset,
+      hasOwnRecords,
     });
-    // What is of another topic may be wanted by somebody; what is of this one is in the log that is kept.
-    this.#setAside(leftOver.log, isOfOtherTopic ? 'stray' : 'delete');
+    this.#setAside(leftOver.log, hasOwnRecords ? 'stray' : 'delete');
   }
 
   #contending(log: PartitionLog) {
-    const { topicId, latestEpoch, logEndOffset } = log;
     const createdMs = this.#logWorld.fileSystem.statSync(`${log.path}/${partitionMetadataFile}`)?.modifiedMs ?? 0;
-    return { log, topicId, latestEpoch, logEndOffset, createdMs };
+    return { log, topicId: log.topicId, createdMs };
   }
 
   /** The disk works, so the others in the directory go on. */
@@ -589,6 +589,21 @@ export class LogManager {
     }
     this.#options.onDirectoryOffline?.(directory, error);
   }
+}
+
+/** Whether all records of the log are in the other one, as after a move. A log that was made anew in its place has others. */
+function isContained(log: PartitionLog, other: PartitionLog): boolean {
+  if (log.logEndOffset === log.logStartOffset) return true;
+  const last = batchWith(log.logEndOffset - 1, log);
+  const isSame = last?.equals(batchWith(log.logEndOffset - 1, other) ?? Buffer.alloc(0)) === true;
+  return isSame && other.logStartOffset <= log.logStartOffset;
+}
+
+/** The batch's bytes, the checksum of its records among them; undefined: there is none. */
+function batchWith(offset: number, log: PartitionLog): Buffer | undefined {
+  const segment = log.segments.at(Math.max(0, log.segments.floorIndex(offset)));
+  const found = segment?.positionOf(offset);
+  return found === undefined ? undefined : segment?.records.batchAt(found.position, found.sizeBytes).bytes();
 }
 
 /** Whether the name of a log that is moving, which is longer than that of one that lies where it is, is not too long for a folder. */

@@ -12,7 +12,7 @@
 //      the device, too, those who waited are told.
 //
 // Whenever a crash comes, the records of which anybody was told are in a folder that has the log's name. A crash in 4 or 5 may leave
-// two such folders; the next start keeps the one whose log goes further. A full disk only delays; any other fault of the new directory
+// two such folders; the next start keeps the one that has what the other has. A full disk only delays; any other fault of the new directory
 // ends the move, and the source goes on.
 
 import { batchSizeAt, errorCodes, ProtocolError } from '@odradek/protocol';
