@@ -219,8 +219,12 @@ export class TopicChanges {
   }
 
   async #topicNames(): Promise<TopicNames> {
-    const { names } = await this.#parts.coordination.children(topicsNode.path);
-    return new TopicNames(names);
+    try {
+      const { names } = await this.#parts.coordination.children(topicsNode.path);
+      return new TopicNames(names);
+    } catch (error) {
+      throw coordinationFailure(error);
+    }
   }
 
   async #createTopic(topic: TopicToCreate, existing: TopicNames, validateOnly: boolean): Promise<CreatedTopic> {

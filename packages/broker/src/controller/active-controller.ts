@@ -167,7 +167,7 @@ export class ActiveController {
     this.#requests.send();
     if (restarted.size > 0) await this.#brokers.take();
     this.#isLoaded = true;
-    if (this.#parts.leaderBalance().isEnabled) this.#scheduleBalanceCheck(firstBalanceCheckMs);
+    if (this.#parts.leaderBalance().isEnabled && !this.#isOver) this.#scheduleBalanceCheck(firstBalanceCheckMs);
   }
 
   /** No more is done or sent. */

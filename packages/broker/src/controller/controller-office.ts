@@ -3,7 +3,7 @@
 
 import { type Coordination, controllerEpochNode, controllerNode, featureNode, isCoordinationError } from '@odradek/coordination';
 import { errorCodes, ProtocolError } from '@odradek/protocol';
-import type { Clock, Logger, Timer } from '@odradek/runtime';
+import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
 import { ActiveController, type LeaderBalance } from './active-controller.ts';
 import type { BrokerChannel } from './broker-channel.ts';
 import { ControllerMovedError } from './controller-tree.ts';
@@ -37,8 +37,9 @@ export class ControllerOffice {
   #active: ActiveController | undefined;
   #isClosed = false;
   #startOverDelayMs = firstStartOverDelayMs;
-  /** Set while a start is due. */
+  /** Set while a start is due, with its timer. */
   #startOverNow: (() => void) | undefined;
+  #startOverTask: TimerTask | undefined;
 
   constructor(parts: ControllerParts) {
     this.#parts = parts;
@@ -85,6 +86,7 @@ export class ControllerOffice {
   /** Does nothing more. The office is free when the session ends. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#startOverTask?.cancel();
     this.#resign();
     await this.#queue.close();
   }
@@ -210,13 +212,13 @@ export class ControllerOffice {
 
   /** What was being done may be half done, and watches may be lost: the same term begins again from what the tree says. */
   #startOverSoon(): void {
-    if (this.#startOverNow !== undefined) return;
+    if (this.#startOverNow !== undefined || this.#isClosed) return;
     const active = this.#active;
     const delayMs = this.#startOverDelayMs;
     this.#startOverDelayMs = Math.min(2 * delayMs, longestStartOverDelayMs);
-    const task = this.#parts.timer.schedule(delayMs, () => this.#startOverNow?.());
+    this.#startOverTask = this.#parts.timer.schedule(delayMs, () => this.#startOverNow?.());
     this.#startOverNow = () => {
-      task.cancel();
+      this.#startOverTask?.cancel();
       this.#startOverNow = undefined;
       this.#queue.postOnce('start over', async () => {
         const now = this.#active;
