@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,7 @@ for (const { name, args, expected } of [
   { name: 'an unknown option', args: ['start', '--daemon'], expected: /unknown option '--daemon'/ },
   { name: 'two files', args: ['start', 'a', 'b'], expected: /too many arguments/ },
   { name: 'an override without a value', args: ['start', '--override'], expected: /argument missing/ },
+  { name: 'a cluster of nobody', args: ['cluster', '--brokers', '0'], expected: /from 1 to 100/ },
 ]) {
   test(`${name} is a mistake, and help is near`, async () => {
     const { exitCode, stderr } = await odradek(...args);
@@ -69,6 +70,14 @@ for (const { name, args, expected } of [
     assert.equal(stdout.toString(), '');
   });
 }
+
+test('a cluster keeps away from the data of a single broker', async () => {
+  mkdirSync(join(directory, 'single'));
+  writeFileSync(join(directory, 'single', 'meta.properties'), 'version=0\nbroker.id=0\n');
+  const { exitCode, stderr } = await odradek('cluster', '--override', `log.dirs=${join(directory, 'single')}`);
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /^odradek: [^\n]*single holds the data of a single broker[^\n]*\n$/);
+});
 
 test('start on a port that is taken says so in one line', async () => {
   const server = createServer().listen(0, '127.0.0.1');

@@ -1,6 +1,6 @@
 // The command line in full: help, version, and what is said of mistakes. Loaded only when it is needed.
 
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { VerifyArguments } from './commands/storage-verify.ts';
 import { version } from './version.ts';
 
@@ -21,6 +21,18 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     .action(async (file: string | undefined, options: { readonly override: readonly string[] }) => {
       const { start } = await import('./commands/start.ts');
       await start({ file, overrides: options.override });
+    });
+  program
+    .command('cluster')
+    .description('start several brokers that form a cluster, for development')
+    .argument('[file]', 'a properties file for all of them; numbers, ports and directories count on from what it says')
+    .option('--brokers <count>', 'how many', brokerCount, 3)
+    .option('--zookeeper <servers>', 'host:port,…[/chroot]: a process for each broker, over this ensemble')
+    .option('--override <key=value>', 'a setting that takes precedence over the file; may be repeated', collect, [])
+    .addHelpText('after', clusterHelp)
+    .action(async (file: string | undefined, options: ClusterOptions) => {
+      const { cluster } = await import('./commands/cluster.ts');
+      await cluster({ file, overrides: options.override, brokers: options.brokers, zookeeper: options.zookeeper });
     });
   program
     .command('dump-log')
@@ -69,9 +81,35 @@ Environment:
 
 The broker stops cleanly on SIGINT and SIGTERM; a second signal ends it at once.`;
 
+const clusterHelp = `
+Without a file broker 0 listens on 127.0.0.1:9092 and keeps its data in ./data/0, broker 1 on 127.0.0.1:9093 in ./data/1, and so on. Topics
+that do not say otherwise, and the brokers' own, have as many replicas as there are brokers, up to three.
+
+Without --zookeeper all brokers run in one process, and what they share lies in ./data/coordination. With it each can be stopped, killed
+and started alone: \`odradek start\` with the same settings brings one back.
+
+Environment: as for \`odradek start\`. The cluster stops cleanly on SIGINT and SIGTERM; a second signal ends it at once.`;
+
 const verifyHelp = `
 Each finding is a line: FILE:POSITION: RULE: what is there. "(mended)" stands behind what the next start repairs, or cuts off as what
 a crash left unfinished. Nothing is changed. The exit code is 1 when anything was found, or when a broker is using a directory.`;
+
+interface ClusterOptions {
+  readonly brokers: number;
+  readonly zookeeper?: string;
+  readonly override: readonly string[];
+}
+
+/** More than this one machine is no place for. */
+const maxBrokers = 100;
+
+function brokerCount(value: string): number {
+  const count = Number(value);
+  if (!Number.isInteger(count) || count < 1 || count > maxBrokers) {
+    throw new InvalidArgumentError(`It must be a number from 1 to ${maxBrokers}.`);
+  }
+  return count;
+}
 
 function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];
