@@ -1,6 +1,7 @@
 // The tree that three of our brokers leave, moment by moment, is the one that three brokers of Apache Kafka 3.9 left when the same was done to
-// them. Ids, ports, times, versions and the order of in-sync replicas are not compared, nor what is not this test's matter: access lists,
-// quotas and credentials, transactions.
+// them, and what the controller told the other brokers last of each partition, in LeaderAndIsr, StopReplica and UpdateMetadata, is the
+// same. Ids, ports, times, versions and the order of in-sync replicas are not compared, nor what is not this test's matter: access
+// lists, quotas and credentials, transactions.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -96,6 +97,12 @@ const heldFetches: { forward(): void }[] = [];
 
 // ---- What the controller told the brokers ----
 
+const orders = [
+  [4, 'LEADER_AND_ISR'],
+  [5, 'STOP_REPLICA'],
+  [6, 'UPDATE_METADATA'],
+] as const;
+
 interface ToldPartition {
   readonly leader?: number;
   readonly leaderEpoch: number;
@@ -104,6 +111,7 @@ interface ToldPartition {
   readonly addingReplicas?: readonly number[];
   readonly removingReplicas?: readonly number[];
   readonly deletePartition?: boolean;
+  readonly offlineReplicas?: readonly number[];
 }
 
 interface ToldTopics {
@@ -113,20 +121,30 @@ interface ToldTopics {
   }[];
 }
 
-/** The last that a broker was told of a partition: to lead it, to follow in it, to stop. */
+/** The last that a broker was told of a partition: to lead it, to follow in it, to stop; and what clients should know of it. */
 function told(broker: number, api: string, { topicStates }: ToldTopics): [key: string, what: string][] {
+  const about = api === 'UPDATE_METADATA' ? 'known to' : 'on';
   return topicStates.flatMap(({ topicName, partitionStates }) =>
     topicName === '__transaction_state'
       ? []
-      : partitionStates.map(({ partitionIndex, leader, leaderEpoch, isr, replicas, ...rest }): [string, string] => {
-          const { addingReplicas, removingReplicas, deletePartition } = rest;
-          const what =
-            api === 'STOP_REPLICA'
-              ? `stops${deletePartition === true ? ' and deletes' : ''}`
-              : `leader ${leader} epoch ${leaderEpoch} isr ${[...(isr ?? [])].sort()} of ${replicas}, +${addingReplicas} -${removingReplicas}`;
-          return [`${topicName}-${partitionIndex} on ${broker}`, what];
-        }),
+      : partitionStates.map(({ partitionIndex, ...partition }): [string, string] => [
+          `${topicName}-${partitionIndex} ${about} ${broker}`,
+          describe(api, partition),
+        ]),
   );
+}
+
+function describe(api: string, { leader, leaderEpoch, isr = [], replicas, ...rest }: ToldPartition): string {
+  const led = `leader ${leader} epoch ${leaderEpoch} isr ${[...isr].sort()} of ${replicas}`;
+  switch (api) {
+    case 'STOP_REPLICA':
+      return `stops${rest.deletePartition === true ? ' and deletes' : ''}`;
+    case 'LEADER_AND_ISR':
+      return `${led}, +${rest.addingReplicas} -${rest.removingReplicas}`;
+    default:
+      // Of a partition that goes nothing else matters.
+      return leader === -2 ? 'goes' : `${led}, offline ${rest.offlineReplicas}`;
+  }
 }
 
 interface GoldenRequest {
@@ -147,8 +165,7 @@ function goldenTold(moment: string): Map<string, string> {
   return new Map(
     requests
       .filter(({ before, api, toBroker, clientId }) => {
-        const isOrder = api === 'LEADER_AND_ISR' || api === 'STOP_REPLICA';
-        return isOrder && before === moment.slice(3) && String(toBroker) !== clientId;
+        return orders.some(([, name]) => name === api) && before === moment.slice(3) && String(toBroker) !== clientId;
       })
       .flatMap(({ toBroker, api, request }) => told(toBroker, api, request)),
   );
@@ -157,10 +174,7 @@ function goldenTold(moment: string): Map<string, string> {
 const ourTold = new Map<string, string>();
 
 function listen(): void {
-  for (const [apiKey, api] of [
-    [4, 'LEADER_AND_ISR'],
-    [5, 'STOP_REPLICA'],
-  ] as const) {
+  for (const [apiKey, api] of orders) {
     cluster.intercept(apiKey, ({ to, request, forward }) => {
       // The definition of the API is what says that the request has these.
       for (const [key, what] of told(to ?? -1, api, request as unknown as ToldTopics)) ourTold.set(key, what);

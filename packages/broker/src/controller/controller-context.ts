@@ -146,11 +146,9 @@ export class ControllerContext {
     return this.#offlineDirectoryReplicas.get(brokerId)?.has(partition) !== true;
   }
 
-  /** Assigned replicas that cannot serve; clients are told of them. */
+  /** Assigned replicas that cannot serve, or are about to stop; clients are told of them. */
   offlineReplicas(partition: PartitionContext): number[] {
-    return partition.assignedReplicas.filter(
-      (brokerId) => !this.isReplicaOnline(partition, brokerId, { includeShuttingDown: true }),
-    );
+    return partition.assignedReplicas.filter((brokerId) => !this.isReplicaOnline(partition, brokerId));
   }
 
   markDirectoryOffline({ partition, brokerId }: Replica): void {
