@@ -77,6 +77,10 @@ test(`moves under load, and ${kills} times kill -9 (seed ${seed})`, { timeout: 2
     assertMendable(directories);
     await odradek.start();
   }
+  // Each is answered once more, so that nothing is in doubt that the writers do not know of.
+  const counts = writers.map((writer) => writer.acknowledged.length);
+  const isAnswered = (): boolean => writers.every((writer, index) => writer.acknowledged.length > (counts[index] ?? 0));
+  await Promise.race([running, until('the last start is followed by more records', isAnswered, { timeoutMs: 60_000 })]);
   for (const writer of writers) writer.stop();
   await running;
   assert.ok(moves > kills, `only ${moves} moves began`);
