@@ -242,3 +242,23 @@ test('what was cut off does not come back behind records that were written in it
   await under.crash('nothing');
   assert.deepEqual(await under.values(), ['a']);
 });
+
+test('an index that knows of a batch which a crash has taken does not hide those before it (log history 704287)', async () => {
+  const under = await LogUnderTest.open();
+  await under.append(['a']);
+  under.log.roll();
+  await under.world.run(under.log.flush());
+  await under.world.run(under.manager.checkpoint());
+  const { sizeBytes } = await under.append(['b']);
+  await under.world.run(under.log.flush());
+  // The next batch, and its entry in the index; but only the entry reaches the device.
+  const index = under.machine.fileSystem.openSync(`${logFolder}/00000000000000000001.index`, 'readWrite');
+  const entry = Buffer.alloc(8);
+  entry.writeInt32BE(1, 0);
+  entry.writeInt32BE(sizeBytes, 4);
+  index.writeSync([entry], 0);
+  index.syncSync();
+  under.machine.fileSystem.openSync(`${logFolder}/00000000000000000001.timeindex`, 'readWrite').syncSync();
+  await under.crash('nothing');
+  assert.deepEqual(await under.values(), ['a', 'b']);
+});

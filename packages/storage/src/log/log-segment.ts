@@ -202,13 +202,14 @@ export class LogSegment {
   readNextOffset(): number | undefined {
     const { sizeBytes: fileBytes } = this.records;
     if (this.#lastBatch?.endPosition === fileBytes) return this.#lastBatch.nextOffset;
-    let next = this.baseOffset;
-    let end = this.offsetIndex.lastEntry?.position ?? 0;
+    let next = fileBytes === 0 ? this.baseOffset : -1;
+    let end = fileBytes === 0 ? 0 : (this.offsetIndex.lastEntry?.position ?? 0);
     for (const { batch, position, sizeBytes } of this.records.headersFrom(end)) {
       next = batch.lastOffset + 1;
       end = position + sizeBytes;
     }
-    if (end !== fileBytes) return undefined;
+    // An index may know of batches that a crash has taken, and so lead to where none begins.
+    if (end !== fileBytes || next < 0) return undefined;
     this.#lastBatch = { endPosition: end, nextOffset: next };
     return next;
   }
