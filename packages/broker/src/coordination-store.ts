@@ -5,6 +5,7 @@ import { type FileSystem, TlsConnector } from '@odradek/runtime';
 import type { LogDirectory, LogManager } from '@odradek/storage';
 import type { BrokerConfig } from './broker-config.ts';
 import type { Assembly } from './broker-stages.ts';
+import { zookeeperIdentity } from './config/zookeeper-identity.ts';
 import { zookeeperTls } from './config/zookeeper-tls.ts';
 
 /** The ensemble of zookeeper.connect, or the broker's own tree in the directory. */
@@ -33,6 +34,7 @@ export async function openCoordinationStore(assembly: Assembly, directory: strin
     connectionTimeoutMs: connectionTimeoutMs(config),
     maxInFlightRequests: config.get('zookeeper.max.in.flight.requests'),
     setAcl: config.get('zookeeper.set.acl'),
+    ...zookeeperIdentity(get),
   });
 }
 
