@@ -1,6 +1,7 @@
 // Two folders for one partition: which of them a crash, or a disk that was away, has left over.
 
 import { zeroUuid } from '@odradek/protocol';
+import type { PartitionLog } from '../log/partition-log.ts';
 
 export interface ContendingLog {
   readonly topicId: string;
@@ -21,4 +22,19 @@ export function leftOverOf<L extends ContendingLog>(
   if (isOneTopic && isContained(other, one)) return { log: other, hasOwnRecords: false };
   if (isOneTopic && isContained(one, other)) return { log: one, hasOwnRecords: false };
   return { log: one.createdMs < other.createdMs ? one : other, hasOwnRecords: true };
+}
+
+/** Whether all records of the log are in the other one, as after a move. A log that was made anew in its place has others. */
+export function isContained(log: PartitionLog, other: PartitionLog): boolean {
+  if (log.logEndOffset === log.logStartOffset) return true;
+  const last = batchWith(log.logEndOffset - 1, log);
+  const isSame = last?.equals(batchWith(log.logEndOffset - 1, other) ?? Buffer.alloc(0)) === true;
+  return isSame && other.logStartOffset <= log.logStartOffset;
+}
+
+/** The batch's bytes, the checksum of its records among them; undefined: there is none. */
+function batchWith(offset: number, log: PartitionLog): Buffer | undefined {
+  const segment = log.segments.at(Math.max(0, log.segments.floorIndex(offset)));
+  const found = segment?.positionOf(offset);
+  return found === undefined ? undefined : segment?.records.batchAt(found.position, found.sizeBytes).bytes();
 }

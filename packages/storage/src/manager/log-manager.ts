@@ -2,7 +2,7 @@
 // how far each is on the device.
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
-import type { TimerTask, World } from '@odradek/runtime';
+import type { World } from '@odradek/runtime';
 import { CleanerSchedule, type CleanerSettings } from '../cleaner/cleaner-schedule.ts';
 import { TurnByTurnRunner } from '../cleaner/compaction-runner.ts';
 import { ThreadRunner } from '../cleaner/thread-runner.ts';
@@ -16,8 +16,9 @@ import type { PartitionLog } from '../log/partition-log.ts';
 import { TailBudget } from '../log/tail-cache.ts';
 import { type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import { WriteScheduler } from '../log/write-scheduler.ts';
+import { FoldersAside } from './folders-aside.ts';
 import { type FoundPartition, findPartitions } from './found-partitions.ts';
-import { leftOverOf } from './left-over.ts';
+import { isContained, leftOverOf } from './left-over.ts';
 import { type FoundLog, loadDirectory, type UnreadableLog } from './load-directory.ts';
 import { LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
@@ -83,8 +84,7 @@ export class LogManager {
   /** Where partitions are to go that are not here yet. */
   readonly #preferred = new Map<string, LogDirectory>();
   readonly #moves: LogMoves;
-  /** Folders that will be removed when their time has come. The next start removes those that are left. */
-  readonly #removals = new Set<TimerTask>();
+  readonly #aside: FoldersAside;
   readonly #maintenance: LogMaintenance;
   readonly #cleaner: CleanerSchedule | undefined;
   #startReport: StartReport = { logs: 0, isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
@@ -113,6 +113,7 @@ export class LogManager {
       writes: new WriteScheduler(world.timer),
       tailBudget: new TailBudget(tailCacheBytes),
     };
+    this.#aside = new FoldersAside(this.#logWorld);
     this.#maintenance = new LogMaintenance(this, this.#logWorld, options.intervals ?? {});
     this.#moves = new LogMoves(this.#moveHost(), options.moves ?? defaultMoveSettings);
     this.#cleaner = options.cleaner === undefined ? undefined : this.#createCleaner(options.cleaner);
@@ -223,7 +224,7 @@ export class LogManager {
       kept: logs.get(name)?.path,
       hasOwnRecords,
     });
-    this.#setAside(leftOver.log, hasOwnRecords ? 'stray' : 'delete');
+    this.#aside.put(leftOver.log, hasOwnRecords ? 'stray' : 'delete');
   }
 
   #contending(log: PartitionLog) {
@@ -381,7 +382,7 @@ export class LogManager {
     if (!this.#futures.has(name)) {
       if (this.#hasOfflineDirectory)
         throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${name} cannot move while a log directory is offline`);
-      const folder = setAsideFolder(name, 'future', this.#uniqueHex());
+      const folder = this.#aside.newName(name, 'future');
       const { topicId, config } = source;
       const future = this.#createIn(directory, folder, topicPartition, { topicId, config });
       future.cleanedOffset = source.cleanedOffset;
@@ -413,7 +414,7 @@ export class LogManager {
     const future = this.#futures.get(name);
     if (future === undefined) return;
     this.#futures.delete(name);
-    this.#setAside(future, 'delete');
+    this.#aside.put(future, 'delete');
   }
 
   /** `num.replica.alter.log.dirs.threads` or the rate has changed. */
@@ -457,7 +458,7 @@ export class LogManager {
     const name = topicPartitionKey(source.topicPartition);
     if (this.#leftBehind.get(name) !== source) return;
     this.#leftBehind.delete(name);
-    this.#setAside(source, 'delete');
+    this.#aside.put(source, 'delete');
   }
 
   /** The log is gone at once; its folder, renamed, is removed after file.delete.delay.ms. Does nothing when there is no such log. */
@@ -473,7 +474,7 @@ export class LogManager {
     if (log === undefined) return;
     this.#logs.delete(name);
     this.#cleaner?.abort(log);
-    this.#setAside(log, 'delete');
+    this.#aside.put(log, 'delete');
     if (!log.directory.isOnline) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${log.path} cannot be deleted`);
   }
 
@@ -484,44 +485,13 @@ export class LogManager {
     this.cancelMove(log.topicPartition);
     this.#logs.delete(name);
     this.#cleaner?.abort(log);
-    this.#setAside(log, 'stray');
+    this.#aside.put(log, 'stray');
   }
 
   #deleteUnreadable(name: string, { path, directory }: { readonly path: string; readonly directory: LogDirectory }): void {
     const { fileDeleteDelayMs } = this.#options.topicLogConfig(name.slice(0, name.lastIndexOf('-')));
-    this.#renameAside(name, path, directory, 'delete', fileDeleteDelayMs);
+    this.#aside.rename({ name, path, directory, removeAfterMs: fileDeleteDelayMs }, 'delete');
     this.#unreadable.delete(name);
-  }
-
-  /** The log is not in use any more. Its folder gets another name; to be deleted, or to be looked at by somebody. */
-  #setAside(log: PartitionLog, what: 'delete' | 'stray'): void {
-    log.closeFiles();
-    if (!log.directory.isOnline) return;
-    this.#renameAside(topicPartitionKey(log.topicPartition), log.path, log.directory, what, log.config.fileDeleteDelayMs);
-    // A log of the same name that is made soon must not inherit from this one. A failure has been dealt with where it happened.
-    log.directory.checkpointSoon().catch(() => undefined);
-  }
-
-  #renameAside(name: string, path: string, directory: LogDirectory, what: 'delete' | 'stray', delayMs: number): void {
-    const { fileSystem, timer, logger } = this.#logWorld;
-    const aside = `${directory.path}/${setAsideFolder(name, what, this.#uniqueHex())}`;
-    try {
-      fileSystem.renameSync(path, aside);
-      directory.folderRenamed();
-    } catch (error) {
-      directory.fail(error);
-      return;
-    }
-    if (what !== 'delete') return;
-    const removal = timer.schedule(delayMs, () => {
-      this.#removals.delete(removal);
-      fileSystem.remove(aside).catch((error: unknown) => logger.warn('A deleted log could not be removed', { path: aside, error }));
-    });
-    this.#removals.add(removal);
-  }
-
-  #uniqueHex(): string {
-    return this.#logWorld.random.bytes(16).toString('hex');
   }
 
   async #checkpointDirectory(directory: LogDirectory): Promise<void> {
@@ -543,7 +513,7 @@ export class LogManager {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#maintenance.stop();
-    for (const removal of this.#removals) removal.cancel();
+    this.#aside.close();
     await this.#cleaner?.close();
     await this.#moves.close();
     const logs = [...this.#logs.values(), ...this.#futures.values()];
@@ -589,21 +559,6 @@ export class LogManager {
     }
     this.#options.onDirectoryOffline?.(directory, error);
   }
-}
-
-/** Whether all records of the log are in the other one, as after a move. A log that was made anew in its place has others. */
-function isContained(log: PartitionLog, other: PartitionLog): boolean {
-  if (log.logEndOffset === log.logStartOffset) return true;
-  const last = batchWith(log.logEndOffset - 1, log);
-  const isSame = last?.equals(batchWith(log.logEndOffset - 1, other) ?? Buffer.alloc(0)) === true;
-  return isSame && other.logStartOffset <= log.logStartOffset;
-}
-
-/** The batch's bytes, the checksum of its records among them; undefined: there is none. */
-function batchWith(offset: number, log: PartitionLog): Buffer | undefined {
-  const segment = log.segments.at(Math.max(0, log.segments.floorIndex(offset)));
-  const found = segment?.positionOf(offset);
-  return found === undefined ? undefined : segment?.records.batchAt(found.position, found.sizeBytes).bytes();
 }
 
 /** Whether the name of a log that is moving, which is longer than that of one that lies where it is, is not too long for a folder. */
