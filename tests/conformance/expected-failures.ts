@@ -6,7 +6,6 @@ import type { SuiteResult } from './run-suite.ts';
 const reasons = {
   acls: 'ACLs are not built yet',
   quotas: 'quotas are not built yet',
-  scram: 'SCRAM credentials are not built yet',
   transactions: 'transactions are not built yet',
   kraft: 'asks for what only a KRaft cluster has',
   features: 'feature levels cannot be changed: what a cluster on ZooKeeper has of them is not built',
@@ -25,7 +24,6 @@ export interface ExpectedFailure {
 export const expectedFailures: readonly ExpectedFailure[] = [
   ...expect('kafka-go', reasons.acls, ['TestClientCreateACLs', 'TestClientDeleteACLs', 'TestClientDescribeACLs']),
   ...expect('kafka-go', reasons.quotas, ['TestClientAlterClientQuotas']),
-  ...expect('kafka-go', reasons.scram, ['TestAlterUserScramCredentials', 'TestDescribeUserScramCredentials']),
   ...expect('kafka-go', reasons.clientSide, ['TestClientFindCoordinator']),
   ...sometimes('kafka-go', reasons.clientSide, ['TestConn', 'TestReader', 'TestReaderConsumerGroup']),
   ...expect('sarama', reasons.quotas, ['TestFuncAdminQuotas']),
@@ -39,7 +37,6 @@ export const expectedFailures: readonly ExpectedFailure[] = [
     '0081_admin do_test_DescribeAcls',
     '0081_admin do_test_DeleteAcls',
   ]),
-  ...expect('librdkafka', reasons.scram, ['0081_admin do_test_UserScramCredentials']),
   ...expect('java-tools', reasons.kraft, ['cli-features', 'cli-quorum']),
 ];
 

@@ -4,7 +4,7 @@ const reasons: readonly { readonly keys: readonly number[]; readonly needs: stri
   { keys: [58], needs: 'a controller that requests are forwarded to, as in KRaft' },
   { keys: [94], needs: 'KRaft controllers, which we do not have: ZooKeeper coordinates us' },
   { keys: [24, 25, 26, 27, 28, 65, 66], needs: 'the transaction coordinator' },
-  { keys: [17, 36, 50, 51], needs: 'authentication' },
+  { keys: [17, 36], needs: 'authentication' },
   { keys: [38, 39, 40, 41], needs: 'delegation tokens' },
   { keys: [29, 30, 31], needs: 'an authorizer' },
   { keys: [48, 49], needs: 'client quotas' },

@@ -10,7 +10,6 @@ import {
   defaultEntityName,
   desanitizeName,
   isCoordinationError,
-  type Operation,
   sanitizeName,
   sequenceNumber,
 } from '@odradek/coordination';
@@ -18,6 +17,7 @@ import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { type ConfigEntity, readConfigs, tryWriteConfigs } from './config-nodes.ts';
 
 /** Kafka's numbers of the kinds of resource. */
 export const configResourceTypes = { UNKNOWN: 0, TOPIC: 2, BROKER: 4, BROKER_LOGGER: 8, CLIENT_METRICS: 16, GROUP: 32 } as const;
@@ -243,44 +243,12 @@ export class ConfigChanges {
     validateOnly: boolean,
   ): Promise<void> {
     for (;;) {
-      const before = await this.#read(resource);
-      const after = next(alteration, resource.type, before.overrides);
-      this.#parts.rules.validate(resource, after);
-      if (validateOnly || (await this.#tryWrite(resource, after, before.version))) return;
-    }
-  }
-
-  /** The version is undefined where there is no node. */
-  async #read(
-    resource: ConfigResource,
-  ): Promise<{ readonly overrides: Map<string, string>; readonly version: number | undefined }> {
-    const path = pathOf(resource);
-    try {
-      const { data, stat } = await this.#parts.coordination.get(path);
-      return { overrides: configNode.decode(path, data), version: stat.version };
-    } catch (error) {
-      if (!isCoordinationError(error, 'NoNode')) throw error;
-      return { overrides: new Map(), version: undefined };
-    }
-  }
-
-  /** The configs and the news of them in one transaction. False: somebody else has changed them meanwhile. */
-  async #tryWrite(resource: ConfigResource, overrides: ReadonlyMap<string, string>, version: number | undefined): Promise<boolean> {
-    const path = pathOf(resource);
-    const data = configNode.encode(overrides);
-    const write: Operation = version === undefined ? { type: 'create', path, data } : { type: 'set', path, data, version };
-    const notification: Operation = {
-      type: 'create',
-      path: `${notificationFolder(resource.type)}/${configChangeNode.prefix}`,
-      data: configChangeNode.encode(`${entityTypeOf(resource.type)}/${entityOf(resource)}`),
-      sequential: true,
-    };
-    try {
-      await this.#parts.coordination.multi([write, notification]);
-      return true;
-    } catch (error) {
-      if (isCoordinationError(error, 'NodeExists', 'BadVersion', 'NoNode')) return false;
-      throw error;
+      const { coordination, rules } = this.#parts;
+      const node = nodeOf(resource);
+      const before = await readConfigs(coordination, node);
+      const after = next(alteration, resource.type, before.configs);
+      rules.validate(resource, after);
+      if (validateOnly || (await tryWriteConfigs(coordination, node, after, before.version))) return;
     }
   }
 
@@ -309,7 +277,8 @@ export class ConfigChanges {
 
   async #load(resource: ConfigResource): Promise<void> {
     try {
-      this.#overrides[resource.type].set(resource.name, (await this.#read(resource)).overrides);
+      const { configs } = await readConfigs(this.#parts.coordination, nodeOf(resource));
+      this.#overrides[resource.type].set(resource.name, configs);
     } catch (error) {
       if (isCoordinationError(error)) throw error;
       this.#parts.logger.error('Configs cannot be read and are left out', { path: pathOf(resource), error });
@@ -470,10 +439,10 @@ function resourceOf(type: ConfigResourceType, entity: string): ConfigResource {
   return { type, name: isSanitized(type) ? desanitizeName(entity) : entity };
 }
 
-function pathOf(resource: ConfigResource): string {
-  return configNode.path(entityTypeOf(resource.type), entityOf(resource));
+function nodeOf(resource: ConfigResource): ConfigEntity {
+  return { type: entityTypeOf(resource.type), path: entityOf(resource) };
 }
 
-function notificationFolder(type: ConfigResourceType): string {
-  return isSanitized(type) ? configChangeNode.otherFolder : configChangeNode.folder;
+function pathOf(resource: ConfigResource): string {
+  return configNode.path(entityTypeOf(resource.type), entityOf(resource));
 }

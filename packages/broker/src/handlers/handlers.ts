@@ -19,6 +19,8 @@ import type { ReplicaManager } from '../replication/replica-manager.ts';
 import type { Replication } from '../replication/start-replication.ts';
 import type { Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
+import { ScramCredentials } from '../security/scram-credentials.ts';
+import type { Authorizer } from '../security/authorizer.ts';
 import { topicValue } from '../topic-config.ts';
 import { produceHandler } from './00-produce.ts';
 import { fetchHandler } from './01-fetch.ts';
@@ -43,6 +45,9 @@ import { deleteTopicsHandler } from './20-delete-topics.ts';
 import { deleteRecordsHandler } from './21-delete-records.ts';
 import { initProducerIdHandler } from './22-init-producer-id.ts';
 import { offsetForLeaderEpochHandler } from './23-offset-for-leader-epoch.ts';
+import { describeAclsHandler } from './29-describe-acls.ts';
+import { createAclsHandler } from './30-create-acls.ts';
+import { deleteAclsHandler } from './31-delete-acls.ts';
 import { describeConfigsHandler } from './32-describe-configs.ts';
 import { alterConfigsHandler } from './33-alter-configs.ts';
 import { alterReplicaLogDirsHandler } from './34-alter-replica-log-dirs.ts';
@@ -54,6 +59,8 @@ import { incrementalAlterConfigsHandler } from './44-incremental-alter-configs.t
 import { alterPartitionReassignmentsHandler } from './45-alter-partition-reassignments.ts';
 import { listPartitionReassignmentsHandler } from './46-list-partition-reassignments.ts';
 import { offsetDeleteHandler } from './47-offset-delete.ts';
+import { describeUserScramCredentialsHandler } from './50-describe-user-scram-credentials.ts';
+import { alterUserScramCredentialsHandler } from './51-alter-user-scram-credentials.ts';
 import { alterPartitionHandler } from './56-alter-partition.ts';
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeProducersHandler } from './61-describe-producers.ts';
@@ -84,6 +91,8 @@ export interface HandlerParts extends Pick<Replication, 'leaderQuota' | 'consume
   readonly loggers: PartLoggers;
   readonly logger: Logger;
   readonly fileSystem: FileSystem;
+  /** undefined: everybody may do everything. */
+  readonly authorizer: Authorizer | undefined;
 }
 
 /** Handlers of clients' requests and of those that brokers send each other. ApiVersions offers the latter to brokers only. */
@@ -96,6 +105,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   const { config } = parts;
   const overridesOf = (topic: string): ReadonlyMap<string, string> =>
     parts.configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic });
+  const scramCredentials = new ScramCredentials(parts.coordination);
   const forClients: Handler[] = [
     produceHandler({ ...parts, verifiesTransactions: () => config.get('transaction.partition.verification.enable') }),
     fetchHandler({
@@ -112,6 +122,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
     deleteRecordsHandler(parts),
     initProducerIdHandler(parts),
     offsetForLeaderEpochHandler(parts),
+    describeAclsHandler(parts),
+    createAclsHandler(parts),
+    deleteAclsHandler(parts),
     describeConfigsHandler(parts),
     alterConfigsHandler(parts),
     alterReplicaLogDirsHandler({ ...parts, isCordoned: (path) => isCordoned(config, path) }),
@@ -121,6 +134,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
     incrementalAlterConfigsHandler(parts),
     alterPartitionReassignmentsHandler(parts),
     listPartitionReassignmentsHandler(parts),
+    describeUserScramCredentialsHandler({ scramCredentials }),
+    alterUserScramCredentialsHandler({ ...parts, scramCredentials }),
     describeClusterHandler(parts),
     describeProducersHandler(parts),
     listConfigResourcesHandler(parts),
