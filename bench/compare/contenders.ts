@@ -11,6 +11,7 @@ export interface Contender {
   readonly name: string;
   readonly bootstrap: string;
   readonly pid: number;
+  readonly pids: readonly number[];
   /** Starts on the data that is there without waiting; gives the wall time of the start in ns, as the probes want it. */
   spawn(): bigint;
   /** Starts and waits until connections are accepted. */
@@ -42,6 +43,10 @@ export class ApacheKafka implements Contender {
 
   get pid(): number {
     return Number(readFileSync(join(this.#directory, 'pid'), 'utf8'));
+  }
+
+  get pids(): readonly number[] {
+    return [this.pid];
   }
 
   spawn(): bigint {
@@ -82,8 +87,12 @@ export class Odradek implements Contender {
   readonly #properties: Readonly<Record<string, string | number>>;
   #pid = 0;
 
-  constructor(port: number, nodeArguments: readonly string[] = [], properties: Readonly<Record<string, string | number>> = {}) {
-    const root = join(import.meta.dirname, '../..');
+  constructor(
+    port: number,
+    nodeArguments: readonly string[] = [],
+    properties: Readonly<Record<string, string | number>> = {},
+    root = join(import.meta.dirname, '../..'),
+  ) {
     const emitted = join(root, 'packages/cli/dist/main.js');
     const isBuilt = existsSync(emitted) && process.env['ODRADEK_BENCH_SOURCES'] === undefined;
     this.form = isBuilt ? 'emitted JavaScript' : 'sources';
@@ -97,6 +106,10 @@ export class Odradek implements Contender {
 
   get pid(): number {
     return this.#pid;
+  }
+
+  get pids(): readonly number[] {
+    return [this.#pid];
   }
 
   spawn(): bigint {

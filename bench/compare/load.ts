@@ -5,8 +5,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { runCommand } from '@odradek/testing';
-import type { Contender } from './contenders.ts';
-import { cpuSeconds } from './process-usage.ts';
+import { cpuSecondsOf } from './process-usage.ts';
+
+/** What the load goes to: a broker, or several of a cluster. */
+export interface LoadTarget {
+  readonly bootstrap: string;
+  readonly pids: readonly number[];
+}
 
 export interface LoadTools {
   /** Apache Kafka's directory, as kafka-dist.sh makes it. */
@@ -34,7 +39,7 @@ export interface ProduceResult {
   readonly brokerCpuPerMillion: number;
 }
 
-export async function produce(tools: LoadTools, contender: Contender, load: ProduceLoad): Promise<ProduceResult> {
+export async function produce(tools: LoadTools, contender: LoadTarget, load: ProduceLoad): Promise<ProduceResult> {
   const batch = load.batch === '64k' ? ['batch.size=65536', 'linger.ms=5'] : [];
   const amount = [
     '--num-records',
@@ -45,13 +50,13 @@ export async function produce(tools: LoadTools, contender: Contender, load: Prod
     String(load.rate ?? -1),
   ];
   const args = ['--bootstrap-server', contender.bootstrap, '--topic', load.topic, ...amount];
-  const before = cpuSeconds(contender.pid);
+  const before = cpuSecondsOf(contender.pids);
   const { stdout } = await runCommand(
     join(tools.kafka, 'bin/kafka-producer-perf-test'),
     [...args, '--command-property', `acks=${load.acks}`, ...batch],
     { timeoutMs: 300_000 },
   );
-  const brokerCpu = cpuSeconds(contender.pid) - before;
+  const brokerCpu = cpuSecondsOf(contender.pids) - before;
   const last = stdout.toString().trim().split('\n').at(-1) ?? '';
   const numbers = /(\d+) records sent, ([\d.]+) records\/sec .* (\d+) ms 99th/.exec(last);
   if (numbers === null || Number(numbers[1]) !== load.records) {
@@ -68,22 +73,22 @@ export async function produce(tools: LoadTools, contender: Contender, load: Prod
 /** Reads a whole topic from its beginning; CPU seconds of the broker, and the time taken. */
 export async function readAll(
   tools: LoadTools,
-  contender: Contender,
+  contender: LoadTarget,
   topic: string,
 ): Promise<{ brokerCpu: number; seconds: number }> {
-  const before = cpuSeconds(contender.pid);
+  const before = cpuSecondsOf(contender.pids);
   const started = performance.now();
   const reader = spawnReader(tools, contender, topic, ['-o', 'beginning', '-e']);
   await ended(reader);
-  return { brokerCpu: cpuSeconds(contender.pid) - before, seconds: (performance.now() - started) / 1000 };
+  return { brokerCpu: cpuSecondsOf(contender.pids) - before, seconds: (performance.now() - started) / 1000 };
 }
 
 /** Starts a reader that follows the end of a topic until it has seen `records` of them. */
-export function followEnd(tools: LoadTools, contender: Contender, topic: string, records: number): Promise<void> {
+export function followEnd(tools: LoadTools, contender: LoadTarget, topic: string, records: number): Promise<void> {
   return ended(spawnReader(tools, contender, topic, ['-o', 'beginning', '-c', String(records)]));
 }
 
-function spawnReader(tools: LoadTools, contender: Contender, topic: string, args: readonly string[]): ChildProcess {
+function spawnReader(tools: LoadTools, contender: LoadTarget, topic: string, args: readonly string[]): ChildProcess {
   const all = [
     '-C',
     '-q',

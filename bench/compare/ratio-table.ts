@@ -1,7 +1,5 @@
 // What was measured on both brokers, and the table with the ratios of the medians.
 
-import type { Contender } from './contenders.ts';
-
 interface Row {
   readonly unit: string;
   readonly target: string;
@@ -13,19 +11,20 @@ export class RatioTable {
   readonly #rows = new Map<string, Row>();
 
   /** Says the value at once, so that a long run can be followed. */
-  record({ name }: Contender, what: string, unit: string, target: string, value: number): void {
+  record({ name }: { readonly name: string }, what: string, unit: string, target: string, value: number): void {
     const row = this.#rows.get(what) ?? { unit, target, samples: new Map<string, number[]>() };
     this.#rows.set(what, row);
     row.samples.set(name, [...(row.samples.get(name) ?? []), value]);
     console.error(`${name}: ${what}: ${value.toPrecision(4)} ${unit}`);
   }
 
-  print(): void {
-    console.log('| what | Kafka | Odradek | ratio | wanted |\n|---|---|---|---|---|');
+  /** The second beside the first; the ratio is the second's to it. */
+  print(first = 'Kafka', second = 'Odradek'): void {
+    console.log(`| what | ${first} | ${second} | ratio | wanted |\n|---|---|---|---|---|`);
     for (const [what, { unit, target, samples }] of this.#rows) {
-      const [kafka, odradek] = ['Kafka', 'Odradek'].map((name) => median(samples.get(name) ?? [])) as [number, number];
+      const [one, other] = [first, second].map((name) => median(samples.get(name) ?? [])) as [number, number];
       const show = (value: number): string => (Number.isNaN(value) ? '-' : `${Number(value.toPrecision(3))} ${unit}`);
-      console.log(`| ${what} | ${show(kafka)} | ${show(odradek)} | ${(odradek / kafka).toFixed(2)} | ${target} |`);
+      console.log(`| ${what} | ${show(one)} | ${show(other)} | ${(other / one).toFixed(2)} | ${target} |`);
     }
   }
 }

@@ -14,7 +14,11 @@ export interface KafkaBrokerOptions {
   /** Where the data is kept; without any a fresh temporary directory, removed by `close`. */
   readonly dataDirectory?: string;
   readonly port?: number;
+  /** For the virtual machine; without any a small heap and a quick start, as tests want it. */
+  readonly javaArguments?: readonly string[];
 }
+
+const quickJava = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
 
 /** The class path of the broker, from Maven. */
 export function apacheKafka39(): Promise<Tool<string>> {
@@ -68,7 +72,7 @@ export class KafkaBroker extends ServerProcess {
         .map(([name, value]) => `${name}=${value}\n`)
         .join(''),
     );
-    const java = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
+    const java = this.#options.javaArguments ?? quickJava;
     await this.spawnUntilOpen({ program: 'java', args: [...java, '-cp', this.#classPath, 'kafka.Kafka', file] });
   }
 
