@@ -8,7 +8,6 @@ const reasons = {
   quotas: 'quotas are not built yet',
   transactions: 'transactions are not built yet',
   kraft: 'asks for what only a KRaft cluster has',
-  features: 'feature levels cannot be changed: what a cluster on ZooKeeper has of them is not built',
   clientSide: 'fails on Apache Kafka 4.4 too, for a reason in the test',
 } as const;
 
@@ -27,7 +26,6 @@ export const expectedFailures: readonly ExpectedFailure[] = [
   ...expect('kafka-go', reasons.clientSide, ['TestClientFindCoordinator']),
   ...sometimes('kafka-go', reasons.clientSide, ['TestConn', 'TestReader', 'TestReaderConsumerGroup']),
   ...expect('sarama', reasons.quotas, ['TestFuncAdminQuotas']),
-  ...expect('sarama', reasons.features, ['TestFuncAdminUpdateFeatures']),
   ...expect('sarama', reasons.clientSide, ['TestFuncClientMetadata', 'TestFuncIdempotentBufferedSequence']),
   ...sometimes('sarama', reasons.clientSide, ['TestFuncConsumerGroupStaticMembership_Basic']),
   ...expect('librdkafka', reasons.transactions, ['0103_transactions', '0129_fetch_aborted_msgs']),

@@ -4,15 +4,10 @@
 // names the client's software, 5 the broker that the client believes to have reached.
 
 import { type Api, ApiVersionsRequest, ApiVersionsResponse, apiByKey, errorCodes, type MessageInit } from '@odradek/protocol';
+import { features } from '../metadata/features.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
-
-/**
- * Kafka's features that this broker has, and the level at which each stands. Kafka lets an administrator raise a level when all
- * brokers know it; here it is simply that of the code. group.version 1 is the protocol that assigns on the broker.
- */
-const features = [{ name: 'group.version', minVersion: 0, maxVersion: 1, level: 1 }] as const;
 
 export interface ApiVersionsParts {
   readonly brokerId: number;

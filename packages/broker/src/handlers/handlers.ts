@@ -58,6 +58,7 @@ import { offsetDeleteHandler } from './47-offset-delete.ts';
 import { describeUserScramCredentialsHandler } from './50-describe-user-scram-credentials.ts';
 import { alterUserScramCredentialsHandler } from './51-alter-user-scram-credentials.ts';
 import { alterPartitionHandler } from './56-alter-partition.ts';
+import { updateFeaturesHandler } from './57-update-features.ts';
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeProducersHandler } from './61-describe-producers.ts';
 import { allocateProducerIdsHandler } from './67-allocate-producer-ids.ts';
@@ -127,6 +128,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     listPartitionReassignmentsHandler(parts),
     describeUserScramCredentialsHandler({ scramCredentials }),
     alterUserScramCredentialsHandler({ ...parts, scramCredentials }),
+    updateFeaturesHandler(parts),
     describeClusterHandler(parts),
     describeProducersHandler(parts),
     listConfigResourcesHandler(parts),
