@@ -29,6 +29,9 @@ const committers = 2;
 /** Between one request and the next: the load is there to be interrupted, not to be large. */
 const pauseMs = { min: 5, max: 60 };
 
+/** How often a batch may be refused as out of order: what was acknowledged before it is lost when it is refused for a minute. */
+const longestOutOfOrder = 1_200;
+
 /** What a producer was told. */
 export interface Written {
   readonly partition: number;
@@ -119,10 +122,13 @@ async function produce({ world, client, random, mayStop }: Work, written: Writte
     const batch = buildRecordBatch({ producerId, producerEpoch, baseSequence: written.count }, records);
     const partitionData = [{ index: written.partition, records: batch }];
     const request = { acks: -1, timeoutMs: 3_000, topicData: [{ name: loadTopic, partitionData }] };
+    let outOfOrder = 0;
     const errorOf = (answer: Message<typeof ProduceResponse>): number => {
       const error = answer.responses[0]?.partitionResponses[0]?.errorCode ?? 0;
-      // A leader that was deposed and does not know it yet has not seen the batches before this one: somebody else leads.
-      return error === errorCodes.OUT_OF_ORDER_SEQUENCE_NUMBER ? errorCodes.NOT_LEADER_OR_FOLLOWER : error;
+      if (error !== errorCodes.OUT_OF_ORDER_SEQUENCE_NUMBER) return error;
+      // A leader that was deposed and does not know it yet has not seen the batches before this one: somebody else leads. Not for ever.
+      outOfOrder += 1;
+      return outOfOrder < longestOutOfOrder ? errorCodes.NOT_LEADER_OR_FOLLOWER : error;
     };
     ensureNone(errorOf(await client.ask(target, [ProduceRequest, ProduceResponse, 9], request, errorOf)));
     written.count += size;
