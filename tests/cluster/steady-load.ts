@@ -67,6 +67,18 @@ export class SteadyLoad {
     );
   }
 
+  /** Records acknowledged so far in one partition. */
+  acknowledgedIn(partition: number): number {
+    return [this.#confluent, this.#kafkajs].reduce((sum, { acknowledged }) => sum + (acknowledged.get(partition)?.length ?? 0), 0);
+  }
+
+  /** What was acknowledged so far, as `PARTITION VALUE`. */
+  values(): string[] {
+    return [this.#confluent, this.#kafkajs].flatMap(({ name, acknowledged }) =>
+      [...acknowledged].flatMap(([partition, numbers]) => numbers.map((number) => `${partition} ${name}:${number}`)),
+    );
+  }
+
   /** Ends when everything that was sent is acknowledged. Fails when a record was given up. */
   async stop(): Promise<void> {
     this.#isStopped = true;
