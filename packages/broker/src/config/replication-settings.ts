@@ -56,7 +56,7 @@ export const replicationSettings = {
     importance: 'HIGH',
     valid: atLeast(1),
     update: 'cluster-wide',
-    doc: "How many fetchers follow each broker that leads something here, each over a connection of its own.",
+    doc: 'How many fetchers follow each broker that leads something here, each over a connection of its own.',
   }),
   'num.replica.alter.log.dirs.threads': int(null, {
     importance: 'HIGH',
