@@ -21,7 +21,6 @@ export interface ExpectedFailure {
 }
 
 export const expectedFailures: readonly ExpectedFailure[] = [
-  ...expect('kafka-go', reasons.acls, ['TestClientCreateACLs', 'TestClientDeleteACLs', 'TestClientDescribeACLs']),
   ...expect('kafka-go', reasons.quotas, ['TestClientAlterClientQuotas']),
   ...expect('kafka-go', reasons.clientSide, ['TestClientFindCoordinator']),
   ...sometimes('kafka-go', reasons.clientSide, ['TestConn', 'TestReader', 'TestReaderConsumerGroup']),

@@ -50,6 +50,9 @@ export const conformanceProperties: Readonly<Record<string, string | number>> = 
   'group.consumer.heartbeat.interval.ms': 100,
   'group.share.min.heartbeat.interval.ms': 100,
   'group.share.heartbeat.interval.ms': 100,
+  'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+  'super.users': 'User:ANONYMOUS',
+  'allow.everyone.if.no.acl.found': 'true',
   'log.cleaner.backoff.ms': 1000,
   'log.retention.check.interval.ms': 5000,
 };

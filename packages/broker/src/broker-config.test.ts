@@ -112,7 +112,10 @@ test('a bad value stops the start with one line that names the setting', async (
     [['process.roles=controller', 'node.id=1'], /^process\.roles names only controller/],
     [['process.roles=leader'], /String must be one of: broker, controller$/],
     [['remote.log.storage.system.enable=true'], /no tiered storage$/],
-    [['authorizer.class.name=kafka.security.authorizer.AclAuthorizer'], /no authorizer yet$/],
+    [
+      ['authorizer.class.name=com.example.Authorizer'],
+      /^authorizer\.class\.name names a Java class, com\.example\.Authorizer, which/,
+    ],
     [['create.topic.policy.class.name=com.example.Policy'], /com\.example\.Policy, which Odradek cannot run$/],
     [['principal.builder.class=com.example.Builder'], /com\.example\.Builder, which Odradek cannot run$/],
     [['log.retention.ms=0'], /^log\.retention\.ms must be at least 1/],

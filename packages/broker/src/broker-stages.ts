@@ -41,6 +41,9 @@ import { alterPartition } from './replication/alter-partition-manager.ts';
 import { FetchSessions } from './replication/fetch-sessions.ts';
 import { type Replication, startReplication } from './replication/start-replication.ts';
 import { RequestRouter } from './requests/request-router.ts';
+import type { Authorizer } from './security/authorizer.ts';
+import { guarded } from './security/guards/guards.ts';
+import { startAuthorizer } from './security/start-authorizer.ts';
 import { TopicLogConfigs } from './topic-log-configs.ts';
 
 /** How long a fetch session is safe from eviction: the value that Kafka has. */
@@ -152,6 +155,8 @@ export interface State extends Omit<Replication, 'close'> {
   readonly rules: ConfigRules;
   readonly configChanges: ConfigChanges;
   readonly logConfigs: TopicLogConfigs;
+  /** undefined: everybody may do everything. */
+  readonly authorizer: Authorizer | undefined;
   /** From this broker to itself; it serves once the handlers are there. */
   readonly localChannel: LocalChannel;
 }
@@ -172,6 +177,8 @@ export async function loadState(
   stoppers.push(followCleanerSettings(config, logManager));
   stoppers.push(followMoveSettings(config, logManager));
   stoppers.push(followDynamicConfig(config, brokerId, configChanges, logger));
+  const authorizer = await startAuthorizer({ config, coordination, logger: loggers.root.child('authorizer') });
+  stoppers.push(() => authorizer?.acls.close());
   const logConfigs = new TopicLogConfigs(config, (topic) =>
     configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic }),
   );
@@ -200,7 +207,7 @@ export async function loadState(
     if (type === configResourceTypes.TOPIC) replicaManager.updateLogConfigs(name);
   });
   logConfigs.onDefaultsChange(() => replicaManager.updateAllLogConfigs());
-  return { metadataCache, rules, configChanges, logConfigs, localChannel, ...replication };
+  return { metadataCache, rules, configChanges, logConfigs, authorizer, localChannel, ...replication };
 }
 
 /** How long a partition that a full disk has refused waits for being tried again. */
@@ -361,7 +368,15 @@ export function buildRequestHandling(
     fileSystem,
   });
   services.localChannel.serve(handlers.forBrokers);
-  const router = new RequestRouter({ handlers: [...handlers.forClients, ...handlers.forBrokers], clock, logger, metrics });
+  const { authorizer, metadataCache } = state;
+  const autoCreatesTopics = (): boolean => config.get('auto.create.topics.enable');
+  const all = [...handlers.forClients, ...handlers.forBrokers];
+  const router = new RequestRouter({
+    handlers: authorizer === undefined ? all : guarded(all, { authorizer, metadataCache, autoCreatesTopics }),
+    clock,
+    logger,
+    metrics,
+  });
   const sockets = new SocketServer({
     network,
     clock,
@@ -400,12 +415,13 @@ export async function openListeners({ config, stoppers }: Assembly, { sockets }:
 export async function takePlace(
   { config, world, logger, stoppers }: Assembly,
   { membership, brokerId, isShared }: Cluster,
-  { configChanges }: State,
+  { configChanges, authorizer }: State,
   { controller, controllerClient }: Services,
   endpoints: readonly BrokerEndpoint[],
 ): Promise<void> {
   await membership.register({ id: brokerId, rack: config.get('broker.rack'), endpoints });
   membership.follow(configChanges);
+  if (authorizer !== undefined) membership.follow(authorizer.acls);
   membership.follow(controller);
   stoppers.push(() => controller.close());
   stoppers.push(followUncleanElection(config, configChanges, controller));

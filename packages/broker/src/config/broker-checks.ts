@@ -4,6 +4,7 @@
 import { resolve } from 'node:path';
 import { parseConnectString } from '@odradek/coordination';
 import { ConfigError } from '@odradek/runtime';
+import { authorizerClasses } from './authorizer-settings.ts';
 import type { BrokerSettingName, BrokerSettingValue } from './broker-settings.ts';
 import { zookeeperIdentityProblems } from './zookeeper-identity.ts';
 import { zookeeperTlsProblems } from './zookeeper-tls.ts';
@@ -58,7 +59,9 @@ function unsupportedProblems(get: Get): Problem[] {
     get('remote.log.storage.system.enable')
       ? 'remote.log.storage.system.enable is true, but Odradek has no tiered storage'
       : undefined,
-    get('authorizer.class.name') !== '' ? 'authorizer.class.name is set, but this build has no authorizer yet' : undefined,
+    get('authorizer.class.name') === '' || authorizerClasses.includes(get('authorizer.class.name'))
+      ? undefined
+      : `authorizer.class.name names a Java class, ${get('authorizer.class.name')}, which Odradek cannot run; it has ${authorizerClasses.join(' and ')}`,
     ...policies.map((name) =>
       get(name) === null || get(name) === '' ? undefined : `${name} names a Java class, ${get(name)}, which Odradek cannot run`,
     ),

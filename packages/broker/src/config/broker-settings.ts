@@ -1,6 +1,7 @@
 // Every setting of a broker, under its name.
 
 import type { SettingName, SettingValue } from '@odradek/runtime';
+import { authorizerSettings } from './authorizer-settings.ts';
 import { groupSettings } from './group-settings.ts';
 import { kraftSettings } from './kraft-settings.ts';
 import { logSettings } from './log-settings.ts';
@@ -30,6 +31,7 @@ export const brokerSettings = {
   ...transactionSettings,
   ...quotaSettings,
   ...securitySettings,
+  ...authorizerSettings,
   ...sslSettings,
   ...saslSettings,
   ...zookeeperSettings,

@@ -18,11 +18,18 @@ import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
 import type { ConsumerReplicas } from '../replication/consumer-replicas.ts';
 import type { FetchContext, FetchedPartition, FetchPartitionInit, FetchSessions } from '../replication/fetch-sessions.ts';
 import type { Partition } from '../replication/partition.ts';
-import { type PartitionReads, type ReadLimits, readPartitions, refusedPartition } from '../replication/partition-reads.ts';
+import {
+  type PartitionReads,
+  type ReadLimits,
+  readPartitions,
+  refusedPartition,
+  wantedAgain,
+} from '../replication/partition-reads.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import type { ReplicationQuota } from '../replication/replication-quota.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
+import type { Authorizer } from '../security/authorizer.ts';
 import { LeaderHints } from './leader-hints.ts';
 
 export interface FetchParts {
@@ -35,6 +42,8 @@ export interface FetchParts {
   readonly convertsDown: (topic: string) => boolean;
   /** Where consumers should read; undefined: always from the leader. */
   readonly consumerReplicas: ConsumerReplicas | undefined;
+  /** Absent: everybody may read everything. */
+  readonly authorizer?: Authorizer | undefined;
   /** For what this broker sends to throttled followers. */
   readonly leaderQuota: ReplicationQuota;
 }
@@ -80,6 +89,7 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
       betterReplica: maySendElsewhere
         ? (partition, fetchOffset) => consumerReplicas.betterFor(request.rackId, partition, fetchOffset, context.listenerName)
         : nowhere,
+      isForbidden: parts.authorizer && forbiddenReads(parts.authorizer, context, isFollower),
       isolation: isFollower ? 'logEnd' : request.isolationLevel === 1 ? 'lastStable' : 'highWatermark',
       // Consumers that tell their rack may read from followers.
       requiresLeader: isFollower || apiVersion < 11,
@@ -91,6 +101,13 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
   const reads = readPartitions(parts.replicaManager, fetching.limits, session.wanted);
   if (reads instanceof Promise || mustWait(fetching, reads)) return fetchLater(parts, fetching, reads);
   return finish(parts, fetching, reads);
+}
+
+/** Followers act for the cluster, and may read all of it or nothing. */
+function forbiddenReads(authorizer: Authorizer, context: RequestContext, isFollower: boolean): (topic: string) => boolean {
+  if (!isFollower) return (topic) => !authorizer.may(context, 'READ', 'Topic', topic);
+  const isAllowed = authorizer.mayOnCluster(context, 'CLUSTER_ACTION');
+  return () => !isAllowed;
 }
 
 const never = (): boolean => false;
@@ -111,7 +128,7 @@ async function fetchLater(
   for (const { release } of reads.fetched) release?.();
   const { wanted } = fetching.session;
   const { isolation, isHeldBack } = fetching.limits;
-  await enoughToFetch(parts.replicaManager, {
+  const changed = await enoughToFetch(parts.replicaManager, {
     wanted,
     isolation,
     isHeldBack,
@@ -119,7 +136,9 @@ async function fetchLater(
     sizeBytes: reads.sizeBytes,
     maxWaitMs: fetching.request.maxWaitMs,
   });
-  return finish(parts, fetching, await readPartitions(parts.replicaManager, fetching.limits, wanted));
+  // While bytes came from the disk nobody watched what else happened.
+  const again = changed === undefined || first instanceof Promise ? wanted : wantedAgain(wanted, reads, changed);
+  return finish(parts, fetching, await readPartitions(parts.replicaManager, fetching.limits, again));
 }
 
 function mustWait({ request, session, minBytes }: Fetch, reads: PartitionReads): boolean {

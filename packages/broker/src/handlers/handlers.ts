@@ -19,6 +19,7 @@ import type { ReplicaManager } from '../replication/replica-manager.ts';
 import type { Replication } from '../replication/start-replication.ts';
 import type { Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
+import type { Authorizer } from '../security/authorizer.ts';
 import { ScramCredentials } from '../security/scram-credentials.ts';
 import { topicValue } from '../topic-config.ts';
 import { produceHandler } from './00-produce.ts';
@@ -44,6 +45,9 @@ import { deleteTopicsHandler } from './20-delete-topics.ts';
 import { deleteRecordsHandler } from './21-delete-records.ts';
 import { initProducerIdHandler } from './22-init-producer-id.ts';
 import { offsetForLeaderEpochHandler } from './23-offset-for-leader-epoch.ts';
+import { describeAclsHandler } from './29-describe-acls.ts';
+import { createAclsHandler } from './30-create-acls.ts';
+import { deleteAclsHandler } from './31-delete-acls.ts';
 import { describeConfigsHandler } from './32-describe-configs.ts';
 import { alterConfigsHandler } from './33-alter-configs.ts';
 import { alterReplicaLogDirsHandler } from './34-alter-replica-log-dirs.ts';
@@ -88,6 +92,8 @@ export interface HandlerParts extends Pick<Replication, 'leaderQuota' | 'consume
   readonly loggers: PartLoggers;
   readonly logger: Logger;
   readonly fileSystem: FileSystem;
+  /** undefined: everybody may do everything. */
+  readonly authorizer: Authorizer | undefined;
 }
 
 /** Handlers of clients' requests and of those that brokers send each other. ApiVersions offers the latter to brokers only. */
@@ -117,6 +123,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
     deleteRecordsHandler(parts),
     initProducerIdHandler(parts),
     offsetForLeaderEpochHandler(parts),
+    describeAclsHandler(parts),
+    createAclsHandler(parts),
+    deleteAclsHandler(parts),
     describeConfigsHandler(parts),
     alterConfigsHandler(parts),
     alterReplicaLogDirsHandler({ ...parts, isCordoned: (path) => isCordoned(config, path) }),

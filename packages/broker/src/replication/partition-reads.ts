@@ -15,6 +15,8 @@ export interface ReadLimits {
   readonly isHeldBack: (partition: Partition) => boolean;
   /** The broker that the reader should rather ask; undefined: it may read here. */
   readonly betterReplica: (partition: Partition, fetchOffset: number) => number | undefined;
+  /** Topics that the reader may not read; absent where there is no authorizer. */
+  readonly isForbidden?: ((topic: string) => boolean) | undefined;
   readonly isolation: Isolation;
   readonly requiresLeader: boolean;
   readonly maxBytes: number;
@@ -22,7 +24,7 @@ export interface ReadLimits {
   readonly minOneBatch: boolean;
 }
 
-/** The outcome of all, and whether something in it should be told without waiting for more. */
+/** The outcome of those that have one, and whether something in it should be told without waiting for more. */
 export interface PartitionReads {
   readonly fetched: FetchedPartition[];
   sizeBytes: number;
@@ -48,6 +50,7 @@ function readFrom(
   for (let i = start; i < wanted.length; i++) {
     const partition = wanted[i] as WantedPartition;
     const outcome = readOne(replicaManager, limits, partition, reads.sizeBytes);
+    if (outcome === undefined) continue;
     if (outcome instanceof Promise) {
       return outcome.then((fetched) => {
         add(reads, fetched);
@@ -66,20 +69,34 @@ function add(reads: PartitionReads, fetched: FetchedPartition): void {
   if (errorCode !== errorCodes.NONE || divergingEpoch !== undefined || preferredReadReplica !== -1) reads.isUrgent = true;
 }
 
+/** Which of the wanted to read again: those that had something to tell at the first look, and those in which something has happened. */
+export function wantedAgain(
+  wanted: readonly WantedPartition[],
+  first: PartitionReads,
+  changed: ReadonlySet<WantedPartition>,
+): readonly WantedPartition[] {
+  const again = new Set(changed);
+  for (const fetched of first.fetched) again.add(fetched.wanted);
+  return again.size === wanted.length ? wanted : wanted.filter((partition) => again.has(partition));
+}
+
+/** undefined: there is nothing to tell. */
 function readOne(
   replicaManager: ReplicaManager,
   limits: ReadLimits,
   wanted: WantedPartition,
   sizeBefore: number,
-): FetchedPartition | Promise<FetchedPartition> {
+): FetchedPartition | Promise<FetchedPartition> | undefined {
   try {
     if (wanted.topic === undefined) throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_ID);
+    if (limits.isForbidden?.(wanted.topic) === true) throw new ProtocolError(errorCodes.TOPIC_AUTHORIZATION_FAILED);
     const partition = replicaManager.partition(wanted.topic, wanted.partition);
     if (wanted.topicId !== zeroUuid && partition.topicId !== zeroUuid && wanted.topicId !== partition.topicId) {
       throw new ProtocolError(errorCodes.INCONSISTENT_TOPIC_ID);
     }
     const { fetchOffset, currentLeaderEpoch, lastFetchedEpoch } = wanted;
     const { requiresLeader, isolation, replicaId } = limits;
+    if (replicaId >= 0 && isLevel(partition, limits, wanted)) return undefined;
     partition.checkEpoch(currentLeaderEpoch);
     if (replicaId >= 0) partition.ensureFollower(replicaId, limits.replicaEpoch);
     const elsewhere = limits.betterReplica(partition, fetchOffset);
@@ -104,6 +121,15 @@ function readOne(
   } catch (error) {
     return failed(wanted, error);
   }
+}
+
+/** Partitions that were not told of yet are none of these: what was told of them is -1. */
+function isLevel(partition: Partition, { replicaId, replicaEpoch }: ReadLimits, wanted: WantedPartition): boolean {
+  const { fetchOffset, followerLogStartOffset: logStartOffset, currentLeaderEpoch: leaderEpoch, lastFetchedEpoch } = wanted;
+  return partition.tryRecordLevelFetch(
+    { brokerId: replicaId, brokerEpoch: replicaEpoch, fetchOffset, logStartOffset },
+    { leaderEpoch, lastFetchedEpoch, highWatermark: wanted.toldHighWatermark, logStartOffset: wanted.toldLogStartOffset },
+  );
 }
 
 function recordPosition(partition: Partition, { replicaId, replicaEpoch }: ReadLimits, wanted: WantedPartition): void {

@@ -27,5 +27,10 @@ export const operationsNotAsked = -2147483648;
 
 /** Everything that can be done with a resource of that kind: without an authorizer everybody may do it. */
 export function allOperations(kind: keyof typeof operations): number {
-  return operations[kind].reduce((bits, operation) => bits | (1 << aclOperations[operation]), 0);
+  return operationsOf(kind, () => true);
+}
+
+/** Those of them that may be done. */
+export function operationsOf(kind: keyof typeof operations, isAllowed: (operation: Operation) => boolean): number {
+  return operations[kind].reduce((bits, operation) => (isAllowed(operation) ? bits | (1 << aclOperations[operation]) : bits), 0);
 }

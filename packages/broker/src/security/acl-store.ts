@@ -1,0 +1,244 @@
+// The access lists of the coordination tree, kept in memory: reads them all at the start, writes changes together with a node that
+// announces them, and reads a list again when such a node tells that some broker has changed it.
+
+import {
+  type AclPattern,
+  aclChangeNode,
+  aclNode,
+  aclPaths,
+  aclResourceTypes,
+  type Coordination,
+  InvalidNodeError,
+  isCoordinationError,
+  type Operation,
+  sequenceNumber,
+} from '@odradek/coordination';
+import type { Logger } from '@odradek/runtime';
+import type { AclBinding, AclEntry } from './acl.ts';
+import { isSameEntry } from './acl.ts';
+import { AclBook } from './acl-book.ts';
+
+export interface AclStoreParts {
+  readonly coordination: Coordination;
+  readonly logger: Logger;
+}
+
+/** How long an announcement stays, for brokers that are starting; Kafka's. */
+const announcementLifeMs = 15 * 60 * 1000;
+
+const patternTypes = ['LITERAL', 'PREFIXED'] as const;
+type PatternType = (typeof patternTypes)[number];
+
+export class AclStore {
+  readonly book = new AclBook();
+  readonly #parts: AclStoreParts;
+  readonly #stopFollowing: () => void;
+  /** The last announcement taken, by folder. */
+  readonly #taken = new Map<string, number>();
+  /** Announcements are taken one round after the other. */
+  #taking: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  private constructor(parts: AclStoreParts) {
+    this.#parts = parts;
+    // What could not be read while the store was away is read when it is back.
+    this.#stopFollowing = parts.coordination.onState((state) => {
+      if (state === 'connected') this.#announced();
+    });
+  }
+
+  /** Makes the folders where they are missing, reads all lists and begins to watch for changes. */
+  static async start(parts: AclStoreParts): Promise<AclStore> {
+    for (const path of aclPaths) {
+      try {
+        await parts.coordination.create(path, null);
+      } catch (error) {
+        if (!isCoordinationError(error, 'NodeExists')) throw error;
+      }
+    }
+    const store = new AclStore(parts);
+    await store.#readAll();
+    return store;
+  }
+
+  /** Adds what the list does not have yet. */
+  async add(pattern: AclPattern, entries: readonly AclEntry[]): Promise<void> {
+    await this.#change(pattern, (before) => {
+      const added = entries.filter(
+        (entry, index) =>
+          !before.some((other) => isSameEntry(other, entry)) && entries.findIndex((other) => isSameEntry(other, entry)) === index,
+      );
+      return [...before, ...added];
+    });
+  }
+
+  async remove(pattern: AclPattern, entries: readonly AclEntry[]): Promise<void> {
+    await this.#change(pattern, (before) => before.filter((entry) => !entries.some((other) => isSameEntry(other, entry))));
+  }
+
+  *bindings(): Generator<AclBinding> {
+    for (const { pattern, entries } of this.book.all()) for (const entry of entries) yield { pattern, entry };
+  }
+
+  /** The watches went with the lost session: everything is read again. */
+  async sessionRenewed(): Promise<void> {
+    if (this.#isClosed) return;
+    const round = this.#taking.then(() => this.#readAll());
+    this.#taking = round.catch(() => undefined);
+    await round;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopFollowing();
+  }
+
+  async #change(pattern: AclPattern, next: (before: readonly AclEntry[]) => readonly AclEntry[]): Promise<void> {
+    for (;;) {
+      const before = await this.#read(pattern);
+      const after = next(before.entries);
+      if (after.length === before.entries.length) break;
+      if (await this.#tryWrite(pattern, after, before.version)) break;
+    }
+    // So that whoever asked finds the change here when it is answered.
+    await this.#takeAnnouncements();
+    await this.#load(pattern);
+  }
+
+  /** The version is undefined where there is no node. */
+  async #read(pattern: AclPattern): Promise<{ readonly entries: readonly AclEntry[]; readonly version: number | undefined }> {
+    try {
+      const { data, stat } = await this.#parts.coordination.get(aclNode.path(pattern));
+      return { entries: aclNode.decode(data), version: stat.version };
+    } catch (error) {
+      if (!isCoordinationError(error, 'NoNode')) throw error;
+      return { entries: [], version: undefined };
+    }
+  }
+
+  /** The list and the news of it in one transaction. False: somebody else has changed it meanwhile. */
+  async #tryWrite(pattern: AclPattern, entries: readonly AclEntry[], version: number | undefined): Promise<boolean> {
+    const path = aclNode.path(pattern);
+    const write = writeOf(path, entries, version);
+    const announcement: Operation = {
+      type: 'create',
+      path: `${aclChangeNode.folder(pattern.patternType)}/${aclChangeNode.prefix}`,
+      data: aclChangeNode.encode(pattern),
+      sequential: true,
+    };
+    try {
+      await this.#parts.coordination.multi([write, announcement]);
+      return true;
+    } catch (error) {
+      if (isCoordinationError(error, 'NodeExists', 'BadVersion', 'NoNode')) return false;
+      throw error;
+    }
+  }
+
+  async #readAll(): Promise<void> {
+    const { coordination } = this.#parts;
+    // The watches first: what changes while everything is read is read again.
+    for (const patternType of patternTypes) {
+      const folder = aclChangeNode.folder(patternType);
+      const { names } = await coordination.children(folder, this.#announced);
+      this.#taken.set(folder, Math.max(-1, ...names.map(sequenceNumber)));
+    }
+    const patterns = [...this.book.all()].map(({ pattern }) => pattern);
+    for (const patternType of patternTypes) {
+      for (const resourceType of aclResourceTypes) {
+        const { names } = await coordination.children(folderOf(patternType, resourceType));
+        patterns.push(...names.map((name) => ({ resourceType, patternType, name })));
+      }
+    }
+    await Promise.all(patterns.map((pattern) => this.#load(pattern)));
+  }
+
+  /** A list that cannot be read stays as it was: to forget it could let somebody in. */
+  async #load(pattern: AclPattern): Promise<void> {
+    try {
+      this.book.set(pattern, (await this.#read(pattern)).entries);
+    } catch (error) {
+      if (!(error instanceof InvalidNodeError)) throw error;
+      this.#parts.logger.error('An access list cannot be read and stays as it was', { path: aclNode.path(pattern), error });
+    }
+  }
+
+  readonly #announced = (): void => {
+    if (this.#isClosed) return;
+    this.#takeAnnouncements().catch((error: unknown) => {
+      if (!isCoordinationError(error)) throw error;
+      this.#parts.logger.error('Changes of access lists could not be read', { error });
+    });
+  };
+
+  /** Settles when all that was announced before this call holds here. */
+  #takeAnnouncements(): Promise<void> {
+    const round = this.#taking.then(async () => {
+      for (const patternType of patternTypes) await this.#takeFolder(patternType);
+    });
+    this.#taking = round.catch(() => undefined);
+    return round;
+  }
+
+  async #takeFolder(patternType: PatternType): Promise<void> {
+    const { coordination } = this.#parts;
+    const folder = aclChangeNode.folder(patternType);
+    const taken = this.#taken.get(folder) ?? -1;
+    const { names } = await coordination.children(folder, this.#announced);
+    const fresh = names.filter((name) => sequenceNumber(name) > taken).sort((a, b) => sequenceNumber(a) - sequenceNumber(b));
+    if (fresh.length === 0) return;
+    const nodes = await Promise.all(fresh.map((name) => this.#readAnnouncement(patternType, `${folder}/${name}`)));
+    for (const node of nodes) if (node?.pattern !== undefined) await this.#load(node.pattern);
+    this.#taken.set(folder, sequenceNumber(fresh.at(-1) ?? ''));
+    await this.#removeOld(folder, names, Math.max(...nodes.map((node) => node?.createdMs ?? 0)));
+  }
+
+  async #readAnnouncement(
+    patternType: PatternType,
+    path: string,
+  ): Promise<{ readonly pattern: AclPattern | undefined; readonly createdMs: number } | undefined> {
+    try {
+      const { data, stat } = await this.#parts.coordination.get(path);
+      return { pattern: this.#decode(patternType, path, data), createdMs: stat.createdMs };
+    } catch (error) {
+      if (isCoordinationError(error, 'NoNode')) return undefined;
+      throw error;
+    }
+  }
+
+  #decode(patternType: PatternType, path: string, data: Buffer | null): AclPattern | undefined {
+    try {
+      return aclChangeNode.decode(patternType, data);
+    } catch (error) {
+      if (!(error instanceof InvalidNodeError)) throw error;
+      this.#parts.logger.error('A change of an access list cannot be read', { path, error });
+      return undefined;
+    }
+  }
+
+  async #removeOld(folder: string, names: readonly string[], nowMs: number): Promise<void> {
+    const { coordination } = this.#parts;
+    await Promise.all(
+      names.map(async (name) => {
+        const stat = await coordination.exists(`${folder}/${name}`);
+        if (stat === undefined || stat.createdMs + announcementLifeMs > nowMs) return;
+        try {
+          await coordination.delete(`${folder}/${name}`);
+        } catch (error) {
+          // Another broker was faster.
+          if (!isCoordinationError(error, 'NoNode')) throw error;
+        }
+      }),
+    );
+  }
+}
+
+function folderOf(patternType: PatternType, resourceType: AclPattern['resourceType']): string {
+  return aclNode.path({ patternType, resourceType, name: '' }).slice(0, -1);
+}
+
+function writeOf(path: string, entries: readonly AclEntry[], version: number | undefined): Operation {
+  if (entries.length === 0) return { type: 'delete', path, version: version ?? -1 };
+  const data = aclNode.encode(entries);
+  return version === undefined ? { type: 'create', path, data } : { type: 'set', path, data, version };
+}

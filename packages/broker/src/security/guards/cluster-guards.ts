@@ -1,0 +1,109 @@
+// Guards of what concerns the cluster as a whole, its configs and its access lists, and of what brokers ask each other.
+
+import {
+  AllocateProducerIdsRequest,
+  AllocateProducerIdsResponse,
+  AlterConfigsRequest,
+  AlterConfigsResponse,
+  AlterPartitionReassignmentsRequest,
+  AlterPartitionReassignmentsResponse,
+  AlterPartitionRequest,
+  AlterPartitionResponse,
+  AlterReplicaLogDirsRequest,
+  AlterReplicaLogDirsResponse,
+  AlterUserScramCredentialsRequest,
+  AlterUserScramCredentialsResponse,
+  ApiVersionsRequest,
+  ControlledShutdownRequest,
+  ControlledShutdownResponse,
+  CreateAclsRequest,
+  CreateAclsResponse,
+  DeleteAclsRequest,
+  DeleteAclsResponse,
+  DescribeAclsRequest,
+  DescribeAclsResponse,
+  DescribeClusterRequest,
+  DescribeClusterResponse,
+  DescribeConfigsRequest,
+  DescribeConfigsResponse,
+  DescribeLogDirsRequest,
+  DescribeLogDirsResponse,
+  DescribeUserScramCredentialsRequest,
+  DescribeUserScramCredentialsResponse,
+  ElectLeadersRequest,
+  ElectLeadersResponse,
+  IncrementalAlterConfigsRequest,
+  IncrementalAlterConfigsResponse,
+  LeaderAndIsrRequest,
+  LeaderAndIsrResponse,
+  ListConfigResourcesRequest,
+  ListConfigResourcesResponse,
+  ListPartitionReassignmentsRequest,
+  ListPartitionReassignmentsResponse,
+  StopReplicaRequest,
+  StopReplicaResponse,
+  UpdateFeaturesRequest,
+  UpdateFeaturesResponse,
+  UpdateMetadataRequest,
+  UpdateMetadataResponse,
+} from '@odradek/protocol';
+import { configResourceTypes } from '../../admin/config-changes.ts';
+import { type AclOperation, clusterName } from '../acl.ts';
+import { clusterGuard, type Guard, guardOf, itemGuard, openTo, type RefusalOf } from './guard.ts';
+
+/** Configs of topics and groups go by those; all others by the cluster. */
+function configRefusal(operation: AclOperation): RefusalOf<{ readonly resourceType: number; readonly resourceName: string }> {
+  return ({ resourceType, resourceName }, context, { authorizer }) => {
+    switch (resourceType) {
+      case configResourceTypes.TOPIC:
+        return authorizer.may(context, operation, 'Topic', resourceName) ? undefined : 'TOPIC_AUTHORIZATION_FAILED';
+      case configResourceTypes.GROUP:
+        return authorizer.may(context, operation, 'Group', resourceName) ? undefined : 'GROUP_AUTHORIZATION_FAILED';
+      default:
+        return authorizer.mayOnCluster(context, operation) ? undefined : 'CLUSTER_AUTHORIZATION_FAILED';
+    }
+  };
+}
+
+const describeClusterGuard = guardOf(
+  DescribeClusterRequest,
+  DescribeClusterResponse,
+  async (request, context, { authorizer, handler }) => {
+    const answer = await handler.handle(request, context);
+    if (!request.includeClusterAuthorizedOperations) return answer;
+    const maySee = authorizer.mayOnCluster(context, 'DESCRIBE', { quietly: true });
+    return { ...answer, clusterAuthorizedOperations: maySee ? authorizer.operations(context, 'cluster', clusterName) : 0 };
+  },
+);
+
+export const clusterGuards: readonly Guard[] = [
+  openTo(ApiVersionsRequest),
+  describeClusterGuard,
+  clusterGuard(DescribeAclsRequest, DescribeAclsResponse, 'DESCRIBE'),
+  clusterGuard(CreateAclsRequest, CreateAclsResponse, 'ALTER'),
+  clusterGuard(DeleteAclsRequest, DeleteAclsResponse, 'ALTER'),
+  itemGuard(DescribeConfigsRequest, DescribeConfigsResponse, 'resources', 'results', configRefusal('DESCRIBE_CONFIGS')),
+  itemGuard(AlterConfigsRequest, AlterConfigsResponse, 'resources', 'responses', configRefusal('ALTER_CONFIGS')),
+  itemGuard(
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+    'resources',
+    'responses',
+    configRefusal('ALTER_CONFIGS'),
+  ),
+  clusterGuard(ListConfigResourcesRequest, ListConfigResourcesResponse, 'DESCRIBE_CONFIGS'),
+  clusterGuard(AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse, 'ALTER'),
+  clusterGuard(DescribeLogDirsRequest, DescribeLogDirsResponse, 'DESCRIBE'),
+  clusterGuard(ElectLeadersRequest, ElectLeadersResponse, 'ALTER'),
+  clusterGuard(AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, 'ALTER'),
+  clusterGuard(ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse, 'DESCRIBE'),
+  clusterGuard(DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse, 'DESCRIBE'),
+  clusterGuard(AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse, 'ALTER'),
+  clusterGuard(UpdateFeaturesRequest, UpdateFeaturesResponse, 'ALTER'),
+  clusterGuard(LeaderAndIsrRequest, LeaderAndIsrResponse, 'CLUSTER_ACTION'),
+  clusterGuard(StopReplicaRequest, StopReplicaResponse, 'CLUSTER_ACTION'),
+  clusterGuard(UpdateMetadataRequest, UpdateMetadataResponse, 'CLUSTER_ACTION'),
+  clusterGuard(ControlledShutdownRequest, ControlledShutdownResponse, 'CLUSTER_ACTION'),
+  clusterGuard(AlterPartitionRequest, AlterPartitionResponse, 'CLUSTER_ACTION'),
+  clusterGuard(AllocateProducerIdsRequest, AllocateProducerIdsResponse, 'CLUSTER_ACTION'),
+];
