@@ -26,6 +26,9 @@ const partitions = 3;
 const ids = [0, 1, 2];
 export const sessionTimeoutMs = 4000;
 
+/** A machine that has other work, too, takes its time. */
+const patienceMs = 120_000;
+
 const settings = {
   'zookeeper.session.timeout.ms': sessionTimeoutMs,
   'offsets.topic.replication.factor': 3,
@@ -118,7 +121,7 @@ export class ChaosCluster {
     await until(
       'more records are acknowledged in every partition',
       () => wanted.every((count, partition) => load.acknowledgedIn(partition) >= count),
-      { timeoutMs: 60_000 },
+      { timeoutMs: patienceMs },
     );
   }
 
@@ -128,7 +131,7 @@ export class ChaosCluster {
     assert.ok(load !== undefined && group !== undefined);
     const before = group.progress;
     await group.untilSeen(load.values());
-    await until('the group commits', () => group.progress > before, { timeoutMs: 60_000 });
+    await until('the group commits', () => group.progress > before, { timeoutMs: patienceMs });
   }
 
   /** Everything is as it should be again, and goes on. */

@@ -44,7 +44,7 @@ export class SteadyGroup {
       return missing.length === 0;
     };
     try {
-      await until('the group has seen every acknowledged record', hasAll, { timeoutMs: 60_000, everyMs: 100 });
+      await until('the group has seen every acknowledged record', hasAll, { timeoutMs: 120_000, everyMs: 100 });
     } catch (error) {
       const some = `${missing.slice(0, 20).join(', ')}; the members said ${this.#troubles.slice(-20).join('; ')}`;
       throw new Error(`${missing.length} acknowledged records were never seen by the group: ${some}`, { cause: error });
