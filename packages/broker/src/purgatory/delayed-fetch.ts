@@ -16,13 +16,16 @@ export interface FetchWait {
   readonly maxWaitMs: number;
 }
 
-/** Settles when it is worth reading again. */
-export function enoughToFetch(replicaManager: ReplicaManager, wait: FetchWait): Promise<void> {
+/**
+ * Settles when it is worth reading again, with those of the wanted in which something has happened meanwhile; undefined: the time is up, or
+ * some have gone, and all should be looked at.
+ */
+export function enoughToFetch(replicaManager: ReplicaManager, wait: FetchWait): Promise<ReadonlySet<WantedPartition> | undefined> {
   const partitions: Partition[] = [];
   for (const { topic, partition: index } of wait.wanted) {
     const partition = topic === undefined ? undefined : replicaManager.find(topic, index);
     // It has gone since the first look: reading again gives the client its error.
-    if (partition === undefined) return Promise.resolve();
+    if (partition === undefined) return Promise.resolve(undefined);
     partitions.push(partition);
   }
   return new Promise((resolve) => {
@@ -35,12 +38,18 @@ class DelayedFetch implements DelayedOperation<Partition> {
   readonly #partitions: readonly Partition[];
   readonly #replicaManager: ReplicaManager;
   readonly #wait: FetchWait;
-  readonly #done: () => void;
+  readonly #done: (changed: ReadonlySet<WantedPartition> | undefined) => void;
+  readonly #changed = new Set<WantedPartition>();
   /** Of each partition: the reign in which the fetch began. */
   readonly #leaderEpochs: readonly number[];
   readonly #writtenAtStart: number;
 
-  constructor(replicaManager: ReplicaManager, partitions: readonly Partition[], wait: FetchWait, done: () => void) {
+  constructor(
+    replicaManager: ReplicaManager,
+    partitions: readonly Partition[],
+    wait: FetchWait,
+    done: (changed: ReadonlySet<WantedPartition> | undefined) => void,
+  ) {
     this.#replicaManager = replicaManager;
     this.#partitions = partitions;
     this.#wait = wait;
@@ -53,13 +62,15 @@ class DelayedFetch implements DelayedOperation<Partition> {
     // A first look without news would find what the fetch has just found.
     if (changed === undefined) return false;
     const index = this.#partitions.indexOf(changed);
+    const wanted = this.#wait.wanted[index];
+    if (wanted !== undefined) this.#changed.add(wanted);
     if (!this.#hasMoved(index, changed) && !this.#hasEnough(index, changed)) return false;
-    this.#done();
+    this.#done(this.#changed);
     return true;
   }
 
   expire(): void {
-    this.#done();
+    this.#done(undefined);
   }
 
   /** The partition is no longer what it was when the fetch began: the client must be told. */

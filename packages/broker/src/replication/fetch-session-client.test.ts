@@ -38,7 +38,7 @@ for (const version of [12, 17]) {
         }
       }
       if (current.size === 0) continue;
-      const request = decoded(client.request(current.values(), version), version);
+      const request = decoded(client.request([...current.values()], version), version);
       if (request.sessionEpoch === 0) full += 1;
       const context = sessions.begin(request, version, true, (id) => [...ids].find(([, each]) => each === id)?.[0]);
       assert.equal(context.errorCode, errorCodes.NONE);

@@ -36,31 +36,52 @@ export class FetchSessionClient {
   #sessionId = 0;
   #nextEpoch = initialEpoch;
   #usesTopicIds = false;
-  /** What the leader knows, by key, in an open session. */
-  #known = new Map<string, SessionPartition>();
-  /** What the last request was about. */
+  /**
+   * What the last request was about, by key; in an open session what the leader knows. It is kept from request to request: when one of them
+   * fails, the next tells everything anyway.
+   */
   #asked = new Map<string, SessionPartition>();
 
   /** What to send in order to get these partitions; from version 13 on all of them must have the ids of their topics. */
-  request(wanted: Iterable<SessionPartition>, version: number): SessionRequest {
+  request(wanted: readonly SessionPartition[], version: number): SessionRequest {
     const usesTopicIds = version >= firstVersionWithTopicIds;
     // A session goes by names or by ids; the old one is closed by the request that opens the next.
     if (usesTopicIds !== this.#usesTopicIds) this.#nextEpoch = initialEpoch;
     this.#usesTopicIds = usesTopicIds;
-    this.#asked = new Map();
-    for (const partition of wanted) this.#asked.set(usesTopicIds ? partition.idKey : partition.nameKey, partition);
-    if (version < firstVersionWithSessions) return { sessionId: 0, sessionEpoch: -1, ...whole(this.#asked) };
-    if (this.#nextEpoch === initialEpoch) return { sessionId: this.#sessionId, sessionEpoch: initialEpoch, ...whole(this.#asked) };
+    const keyOf = ({ idKey, nameKey }: SessionPartition): string => (usesTopicIds ? idKey : nameKey);
+    const isOpen = version >= firstVersionWithSessions && this.#nextEpoch !== initialEpoch;
+    if (!isOpen) {
+      this.#asked = new Map();
+      for (const partition of wanted) this.#asked.set(keyOf(partition), partition);
+      if (version < firstVersionWithSessions) return { sessionId: 0, sessionEpoch: -1, ...whole(this.#asked) };
+      return { sessionId: this.#sessionId, sessionEpoch: initialEpoch, ...whole(this.#asked) };
+    }
     const changed: SessionPartition[] = [];
-    for (const [key, partition] of this.#asked) if (!isSame(this.#known.get(key), partition)) changed.push(partition);
-    const gone: SessionPartition[] = [];
-    for (const [key, partition] of this.#known) if (!this.#asked.has(key)) gone.push(partition);
+    for (const partition of wanted) {
+      const key = keyOf(partition);
+      const known = this.#asked.get(key);
+      if (known === partition) continue;
+      this.#asked.set(key, partition);
+      if (!isSame(known, partition)) changed.push(partition);
+    }
+    const gone = this.#asked.size === wanted.length ? [] : this.#forget(new Set(wanted));
     return {
       sessionId: this.#sessionId,
       sessionEpoch: this.#nextEpoch,
       topics: byTopic(changed),
       forgottenTopicsData: forgotten(gone),
     };
+  }
+
+  /** Takes out what is not wanted any more. */
+  #forget(wanted: ReadonlySet<SessionPartition>): SessionPartition[] {
+    const gone: SessionPartition[] = [];
+    for (const [key, partition] of this.#asked) {
+      if (wanted.has(partition)) continue;
+      this.#asked.delete(key);
+      gone.push(partition);
+    }
+    return gone;
   }
 
   /** What the last request asked of the partition, if it did. The answer names its topic as the request did. */
@@ -84,7 +105,6 @@ export class FetchSessionClient {
     this.#sessionId = sessionId;
     // Session 0: the leader keeps none, and wants to be told everything each time.
     this.#nextEpoch = sessionId === 0 ? initialEpoch : this.#nextEpoch === largestInt32 ? 1 : this.#nextEpoch + 1;
-    this.#known = this.#asked;
     return true;
   }
 

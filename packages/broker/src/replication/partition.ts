@@ -52,6 +52,15 @@ export interface FollowerFetch {
   readonly logStartOffset: number;
 }
 
+/** What a follower knows of its leader's log. */
+export interface KnownOffsets {
+  readonly leaderEpoch: number;
+  readonly lastFetchedEpoch: number;
+  /** As it was told last; -1: it has not taken any yet. */
+  readonly highWatermark: number;
+  readonly logStartOffset: number;
+}
+
 const noEpoch = -1;
 
 export class Partition {
@@ -305,6 +314,25 @@ export class Partition {
     this.#reign?.maybeGrow(follower, log.highWatermark);
     const hasMoved = this.advanceHighWatermark();
     if (hasMoved || logStartOffset !== lowWatermarkBefore || fetchOffset !== endBefore) this.#parts.onProgress(this);
+  }
+
+  /**
+   * Counts the fetch of a follower that has all there is and has been told so. True: there is nothing to read or to tell. False: nothing
+   * was done, the fetch goes its usual way. A follower of thousands of partitions is level with nearly all of them each time.
+   */
+  tryRecordLevelFetch({ brokerId, brokerEpoch, fetchOffset, logStartOffset }: FollowerFetch, known: KnownOffsets): boolean {
+    const log = this.#log;
+    const reign = this.#reign;
+    if (log === undefined || reign === undefined || this.#isOffline || known.leaderEpoch !== this.#leaderEpoch) return false;
+    if (fetchOffset !== log.writtenEndOffset || fetchOffset !== log.logEndOffset) return false;
+    if (known.highWatermark !== log.highWatermark || known.logStartOffset !== log.logStartOffset) return false;
+    // Who has the end, of the latest epoch, parts nowhere from this log; nor does one that has nothing at all.
+    if (known.lastFetchedEpoch !== noEpoch && known.lastFetchedEpoch !== log.latestEpoch) return false;
+    const follower = reign.follower(brokerId);
+    if (follower === undefined || follower.brokerEpoch !== brokerEpoch || !reign.inSyncReplicas.has(brokerId)) return false;
+    if (follower.logEndOffset !== fetchOffset || follower.logStartOffset !== logStartOffset) return false;
+    follower.recordFetch(fetchOffset, logStartOffset, fetchOffset, this.#parts.clock.monotonicMs());
+    return true;
   }
 
   /** Followers that lag for too long leave the in-sync replicas, when the controller agrees. */

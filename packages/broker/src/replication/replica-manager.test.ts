@@ -10,7 +10,7 @@ import { batchOf } from '../handlers/broker-requests.fixture.ts';
 import { MetadataCache, type MetadataUpdate } from '../metadata/metadata-cache.ts';
 import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
 import { type AwaitedAppend, replicated } from '../purgatory/delayed-produce.ts';
-import type { Partition } from './partition.ts';
+import type { KnownOffsets, Partition } from './partition.ts';
 import type { InSyncAnswer, InSyncProposal } from './reign.ts';
 import { ReplicaManager } from './replica-manager.ts';
 
@@ -379,6 +379,32 @@ test('fetchers are told whom to follow, and what this broker leads or has no mor
   await lead({ leaderEpoch: 2, isr: [1, 3], replicas: [1, 3] });
   stop(2, true);
   assert.deepEqual(orders, ['follow 2 in 0', 'follow 3 in 0', 'leave 0', 'leave 0']);
+});
+
+test('a follower that is level and knows it need not be read for, but its fetch counts', async () => {
+  const partition = await lead({ isr: [1, 2], replicas: [1, 2] });
+  const level = { leaderEpoch: 0, lastFetchedEpoch: 0, highWatermark: 2, logStartOffset: 0 };
+  const tryRecord = (known: Partial<KnownOffsets> = {}, fetchOffset = 2, brokerEpoch = 5): boolean => {
+    const fetch = { brokerId: 2, brokerEpoch, fetchOffset, logStartOffset: 0 };
+    return partition.tryRecordLevelFetch(fetch, { ...level, ...known });
+  };
+  await append(partition);
+  assert.ok(!tryRecord(), 'that it has come this far is news');
+  fetched(partition, 2, 2, 0, 5);
+  assert.ok(tryRecord());
+  assert.ok(!tryRecord({ highWatermark: -1 }));
+  assert.ok(!tryRecord({ logStartOffset: -1 }));
+  assert.ok(!tryRecord({ leaderEpoch: -1 }));
+  assert.ok(tryRecord({ lastFetchedEpoch: -1 }));
+  assert.ok(!tryRecord({ lastFetchedEpoch: 1 }));
+  assert.ok(!tryRecord({}, 1), 'there is something to read');
+  assert.ok(!tryRecord({}, 2, 6), 'it has begun another life');
+  const nowMs = world.clock.monotonicMs();
+  assert.ok(tryRecord());
+  const [follower] = partition.followers;
+  assert.ok(follower !== undefined && follower.lastCaughtUpMs >= nowMs);
+  partition.deleteRecordsBefore(1);
+  assert.ok(!tryRecord(), 'the log begins later now');
 });
 
 test('the low watermark is that of the replica that lags most', async () => {

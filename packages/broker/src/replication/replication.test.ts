@@ -66,6 +66,19 @@ describe('followers', () => {
     assert.deepEqual({ grown, shrunk }, { grown: 2, shrunk: 2 });
   });
 
+  test('stay in sync while there is nothing to copy, and when there is something again', async () => {
+    const nodes = await setUp();
+    nodes.produce(1, 'a');
+    await untilLevel(nodes);
+    // Longer than a follower may lag.
+    await nodes.world.advance(10_000);
+    nodes.produce(1, 'b');
+    await nodes.world.runUntil(() => nodes.acknowledged.size === 2);
+    await nodes.world.advance(10_000);
+    assert.equal(nodes.node(1).replication.replicaManager.inSyncChanges.shrunk, 0);
+    assert.deepEqual(await untilLevel(nodes), ['0 0 a', '1 0 b']);
+  });
+
   test('hear that records were deleted, and those that come too late begin where the leader does', async () => {
     const nodes = await setUp();
     nodes.produce(1, 'a', 'b');
