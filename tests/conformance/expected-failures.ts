@@ -4,7 +4,6 @@
 import type { SuiteResult } from './run-suite.ts';
 
 const reasons = {
-  acls: 'ACLs are not built yet',
   quotas: 'quotas are not built yet',
   transactions: 'transactions are not built yet',
   kraft: 'asks for what only a KRaft cluster has',
@@ -29,11 +28,6 @@ export const expectedFailures: readonly ExpectedFailure[] = [
   ...sometimes('sarama', reasons.clientSide, ['TestFuncConsumerGroupStaticMembership_Basic']),
   ...expect('librdkafka', reasons.transactions, ['0103_transactions', '0129_fetch_aborted_msgs']),
   ...sometimes('librdkafka', reasons.clientSide, ['0045_subscribe_many_updates', '0102_static_group_rebalance']),
-  ...expect('librdkafka', reasons.acls, [
-    '0081_admin do_test_CreateAcls',
-    '0081_admin do_test_DescribeAcls',
-    '0081_admin do_test_DeleteAcls',
-  ]),
   ...expect('java-tools', reasons.kraft, ['cli-features', 'cli-quorum']),
 ];
 
