@@ -1,7 +1,7 @@
 // Three brokers of Apache Kafka 3.9 on ZooKeeper and three of Odradek under the same load, in turn in one run; a table with ratios.
 //
 //   npm run bench -- cluster [--only produce,elections] [--reps 3] [--seconds 4] [--partitions 3] [--batches default,64k]
-//     [--idle 0] [--many 3000] [--beside ROOT] [--profile]
+//     [--warm 200000] [--idle 0] [--many 3000] [--beside ROOT] [--profile]
 //
 //   produce    replication 3, acks=all, records of 1 KiB, into a topic of --partitions, beside --idle others
 //   elections  --many partitions with three replicas each: the memory that a broker needs for them, and how long a third of them is
@@ -30,6 +30,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '4' },
     partitions: { type: 'string', default: '3' },
     batches: { type: 'string', default: 'default,64k' },
+    warm: { type: 'string', default: '200000' },
     idle: { type: 'string', default: '0' },
     many: { type: 'string', default: '3000' },
     beside: { type: 'string' },
@@ -48,14 +49,18 @@ async function measureProduce(clusters: readonly BrokerCluster[]): Promise<void>
   const batches = values.batches.split(',').filter((batch) => batch === 'default' || batch === '64k');
   const idle = Number(values.idle);
   if (idle > 0) for (const cluster of clusters) await cluster.createTopic(uniqueName('idle'), idle);
-  // The first load is for the compilers and the page cache.
+  // The first load, of --warm records, is for the compilers and the page cache.
   for (const batch of [undefined, ...batches]) {
     for (let rep = 0; rep < (batch === undefined ? 1 : reps); rep++) {
       for (const cluster of clusters) {
         const topic = uniqueName('load');
         await cluster.createTopic(topic, partitions);
-        const result = await produce(tools, cluster, { topic, records, size: 1024, acks: 'all', batch: batch ?? '64k' });
-        if (batch === undefined) continue;
+        const load = { topic, size: 1024, acks: 'all' } as const;
+        if (batch === undefined) {
+          await produce(tools, cluster, { ...load, records: Number(values.warm), batch: '64k' });
+          continue;
+        }
+        const result = await produce(tools, cluster, { ...load, records, batch });
         const what = `1 KiB to three replicas, acks=all, batch ${batch}`;
         table.record(cluster, `throughput, ${what}`, 'records/s', 'at least 1.5', result.recordsPerSecond);
         table.record(cluster, `99th percentile latency, ${what}`, 'ms', '', result.p99Ms);
