@@ -36,6 +36,8 @@ export interface MemberContext {
   readonly apiVersion: number;
   readonly clientId: string;
   readonly clientHost: string;
+  /** Whether an expression of the member may find the topic; absent where there is no authorizer. */
+  readonly maySeeTopic?: ((topic: string) => boolean) | undefined;
 }
 
 export interface ConsumerMembershipParts {
@@ -120,7 +122,7 @@ export class ConsumerMembership {
       classic: null,
     };
     const after = progress(this.progressParts(groupId), group, before, updated, reported, records);
-    this.#parts.regexes.refreshIfDue(group, before, updated);
+    this.#parts.regexes.refreshIfDue(group, before, updated, context.maySeeTopic);
     if (after.state === 'unrevokedPartitions' && after !== updated) {
       this.timers.expectRevocation(groupId, memberId, after.memberEpoch, after.rebalanceTimeoutMs);
     } else if (after.state !== 'unrevokedPartitions') this.timers.revoked(groupId, memberId);

@@ -47,7 +47,12 @@ export class ConsumerRegexes {
   }
 
   /** A member has been heard of: has it brought an expression that nobody had, are there new topics, or is it simply time? */
-  refreshIfDue(group: ConsumerGroup, before: ConsumerMember, updated: ConsumerMember): void {
+  refreshIfDue(
+    group: ConsumerGroup,
+    before: ConsumerMember,
+    updated: ConsumerMember,
+    maySee?: ((topic: string) => boolean) | undefined,
+  ): void {
     const { clock, timer, settings, topicsVersion } = this.#parts;
     const { groupId } = group;
     const { subscribedTopicRegex: regex } = updated;
@@ -57,13 +62,13 @@ export class ConsumerRegexes {
     if (sinceMs <= leastRefreshMs) return;
     const isDue =
       isNew || group.hasUnresolvedRegex || group.regexTopicsVersion < topicsVersion() || sinceMs > settings.regexRefreshIntervalMs;
-    if (isDue) timer.schedule(keyOf(groupId), 0, () => this.#begin(groupId));
+    if (isDue) timer.schedule(keyOf(groupId), 0, () => this.#begin(groupId, maySee));
   }
 
-  #begin(groupId: string): Outcome<void> {
+  #begin(groupId: string, maySee: ((topic: string) => boolean) | undefined): Outcome<void> {
     const group = this.#parts.group(groupId);
     if (group === undefined) return answer(undefined);
-    const lookup = new RegexLookup(group.subscribedRegexes, this.#parts.metadata());
+    const lookup = new RegexLookup(group.subscribedRegexes, this.#parts.metadata(), maySee);
     return this.#proceed({
       groupId,
       lookup,

@@ -9,9 +9,10 @@ export class RegexLookup {
   readonly found: ReadonlyMap<string, Set<string>>;
   readonly #steps: Iterator<void>;
 
-  constructor(regexes: Iterable<string>, metadata: MetadataSnapshot) {
+  /** Topics that may not be seen are not matched. */
+  constructor(regexes: Iterable<string>, metadata: MetadataSnapshot, maySee: (topic: string) => boolean = () => true) {
     this.found = new Map([...regexes].map((regex) => [regex, new Set<string>()]));
-    this.#steps = this.#run(metadata);
+    this.#steps = this.#run(metadata, maySee);
   }
 
   /** Goes on as long as it may, at least by one step. True: all has been looked up. */
@@ -22,12 +23,12 @@ export class RegexLookup {
     return false;
   }
 
-  *#run(metadata: MetadataSnapshot): Iterator<void> {
+  *#run(metadata: MetadataSnapshot, maySee: (topic: string) => boolean): Iterator<void> {
     for (const [regex, topics] of this.found) {
       const pattern = compiled(regex);
       if (pattern === undefined) continue;
       for (const { name } of metadata.topics()) {
-        if (pattern.matches(name)) topics.add(name);
+        if (pattern.matches(name) && maySee(name)) topics.add(name);
         yield;
       }
     }

@@ -5,12 +5,19 @@
 import { ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse } from '@odradek/protocol';
 import type { GroupCoordinator } from '../groups/group-coordinator.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
+import type { Authorizer } from '../security/authorizer.ts';
 
 export function consumerGroupHeartbeatHandler(
   groups: GroupCoordinator,
+  authorizer?: Authorizer,
 ): Handler<typeof ConsumerGroupHeartbeatRequest, typeof ConsumerGroupHeartbeatResponse> {
   return defineHandler(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, {
-    handle: (request, { apiVersion, clientId, clientAddress }) =>
-      groups.consumerHeartbeat(request, { apiVersion, clientId: clientId ?? '', clientHost: `/${clientAddress}` }),
+    handle: (request, context) =>
+      groups.consumerHeartbeat(request, {
+        apiVersion: context.apiVersion,
+        clientId: context.clientId ?? '',
+        clientHost: `/${context.clientAddress}`,
+        maySeeTopic: authorizer && ((topic: string) => authorizer.may(context, 'DESCRIBE', 'Topic', topic, { quietly: true })),
+      }),
   });
 }

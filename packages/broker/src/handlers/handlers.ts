@@ -160,7 +160,7 @@ function apisOf(handlers: readonly Handler[]): Api[] {
   return handlers.map(({ api }) => api).sort((a, b) => a.key - b.key);
 }
 
-function groupHandlers({ config, coordination, groups, metadataCache }: HandlerParts): Handler[] {
+function groupHandlers({ authorizer, config, coordination, groups, metadataCache }: HandlerParts): Handler[] {
   const { coordinator } = groups;
   const legacyOffsets = new LegacyOffsets(coordination, () => config.get('offset.metadata.max.bytes'));
   const offsets = { groups: coordinator, metadataCache, legacyOffsets };
@@ -176,7 +176,7 @@ function groupHandlers({ config, coordination, groups, metadataCache }: HandlerP
     listGroupsHandler(coordinator),
     deleteGroupsHandler(coordinator),
     offsetDeleteHandler(offsets),
-    consumerGroupHeartbeatHandler(coordinator),
+    consumerGroupHeartbeatHandler(coordinator, authorizer),
     consumerGroupDescribeHandler(coordinator),
   ];
 }
