@@ -24,7 +24,7 @@ export const jars = await zooKeeperJars();
 export const topic = 'steady';
 const partitions = 3;
 const ids = [0, 1, 2];
-export const sessionTimeoutMs = 4000;
+export const sessionTimeoutMs = 6000;
 
 /** A machine that has other work, too, takes its time. */
 const patienceMs = 120_000;
