@@ -125,7 +125,7 @@ async function createTopic(ports: readonly number[], name: string): Promise<void
 }
 
 async function produce(bootstrap: string, topic: string, values: readonly string[]): Promise<void> {
-  const args = ['-P', '-b', bootstrap, '-t', topic, '-X', 'acks=all', '-X', 'message.timeout.ms=60000'];
+  const args = ['-P', '-b', bootstrap, '-t', topic, '-X', 'enable.idempotence=true', '-X', 'message.timeout.ms=60000'];
   await runCommand(needed(kcat), args, { stdin: values.join('\n'), timeoutMs: 90_000 });
 }
 
