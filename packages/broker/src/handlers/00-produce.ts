@@ -122,7 +122,7 @@ function appendToTopic(
         info,
         answer,
         requiredOffset: info.lastOffset + 1,
-        leaderEpoch: partition.leaderEpoch,
+        leadingSinceEpoch: partition.leadingSinceEpoch,
         errorCode: undefined,
       });
     } catch (error) {
@@ -213,9 +213,12 @@ async function awaitWrites(
   return answerOf(parts, responses, request.acks, context);
 }
 
-function isReplicated({ partition, requiredOffset, leaderEpoch }: Append): boolean {
+function isReplicated({ partition, requiredOffset, leadingSinceEpoch }: Append): boolean {
   return (
-    partition.leaderEpoch === leaderEpoch && partition.isLeader && partition.hasLog && partition.log.highWatermark >= requiredOffset
+    partition.leadingSinceEpoch === leadingSinceEpoch &&
+    partition.isLeader &&
+    partition.hasLog &&
+    partition.log.highWatermark >= requiredOffset
   );
 }
 

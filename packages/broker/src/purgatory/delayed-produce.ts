@@ -9,8 +9,8 @@ export interface AwaitedAppend {
   readonly partition: Partition;
   /** The high watermark that is waited for. */
   readonly requiredOffset: number;
-  /** The reign in which it was appended. */
-  readonly leaderEpoch: number;
+  /** What `leadingSinceEpoch` was when it was appended: while this broker leads on, in whatever epoch, the records stay. */
+  readonly leadingSinceEpoch: number;
   /** The outcome, once there is one. */
   errorCode: number | undefined;
 }
@@ -49,9 +49,9 @@ class DelayedProduce implements DelayedOperation<Partition> {
   }
 }
 
-function outcomeOf({ partition, requiredOffset, leaderEpoch }: AwaitedAppend): number | undefined {
+function outcomeOf({ partition, requiredOffset, leadingSinceEpoch }: AwaitedAppend): number | undefined {
   if (partition.isOffline) return errorCodes.KAFKA_STORAGE_ERROR;
-  if (!partition.isLeader || partition.leaderEpoch !== leaderEpoch) return errorCodes.NOT_LEADER_OR_FOLLOWER;
+  if (!partition.isLeader || partition.leadingSinceEpoch !== leadingSinceEpoch) return errorCodes.NOT_LEADER_OR_FOLLOWER;
   if (partition.log.highWatermark < requiredOffset) return undefined;
   // The set of in-sync replicas may have shrunk between the append and now.
   return partition.hadEnoughInSyncReplicas() ? errorCodes.NONE : errorCodes.NOT_ENOUGH_REPLICAS_AFTER_APPEND;

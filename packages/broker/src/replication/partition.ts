@@ -72,6 +72,7 @@ export class Partition {
   #isOffline = false;
   #leader = -1;
   #leaderEpoch = noEpoch;
+  #leadingSinceEpoch = noEpoch;
   /** Of what the controller told last; while this broker leads, the reign knows better. */
   #partitionEpoch = -1;
   #inSyncReplicas: ReadonlySet<number> = new Set();
@@ -100,6 +101,11 @@ export class Partition {
 
   get leaderEpoch(): number {
     return this.#leaderEpoch;
+  }
+
+  /** The epoch in which this broker began to lead; it may have gone on in later ones, when others left the in-sync replicas. */
+  get leadingSinceEpoch(): number {
+    return this.#leadingSinceEpoch;
   }
 
   get partitionEpoch(): number {
@@ -164,6 +170,7 @@ export class Partition {
     } else {
       this.#endReign();
       this.#take(state);
+      if (reign === undefined) this.#leadingSinceEpoch = state.leaderEpoch;
       const startOffset = this.#log.logEndOffset;
       this.#log.assignLeaderEpoch(state.leaderEpoch, startOffset);
       const onAgreed = (change: 'grown' | 'shrunk'): void => this.#inSyncChanged(change);

@@ -144,7 +144,7 @@ async function append(partition: Partition, requiredAcks = -1): Promise<AwaitedA
   const info = partition.append(batchOf('a', 'b'), { origin: 'client', requiredAcks });
   await info.written;
   partition.recordWritten();
-  return { partition, requiredOffset: info.lastOffset + 1, leaderEpoch: partition.leaderEpoch, errorCode: undefined };
+  return { partition, requiredOffset: info.lastOffset + 1, leadingSinceEpoch: partition.leadingSinceEpoch, errorCode: undefined };
 }
 
 function fetched(partition: Partition, brokerId: number, fetchOffset: number, logStartOffset = 0, brokerEpoch = -1): void {

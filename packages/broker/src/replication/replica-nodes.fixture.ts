@@ -387,11 +387,16 @@ export class ReplicaNodes {
     if (node === undefined || partition?.isLeader !== true) return;
     try {
       const info = partition.append(batchOf(...values), { origin: 'client', requiredAcks: -1 });
-      const { leaderEpoch } = partition;
+      const { leadingSinceEpoch } = partition;
       const acknowledge = async (): Promise<void> => {
         await info.written;
         partition.recordWritten();
-        const append = { partition, requiredOffset: info.lastOffset + 1, leaderEpoch, errorCode: undefined as number | undefined };
+        const append = {
+          partition,
+          requiredOffset: info.lastOffset + 1,
+          leadingSinceEpoch,
+          errorCode: undefined as number | undefined,
+        };
         await replicated(node.replication.replicaManager, [append], 5_000);
         if (append.errorCode !== errorCodes.NONE) return;
         for (const [index, value] of values.entries()) this.acknowledged.set(info.firstOffset + index, value);
