@@ -189,24 +189,27 @@ for (const compression of ['none', 'gzip'] as const) {
       );
     });
 
-    test('kafkajs reads on from a removed offset', { skip: compression !== 'none' }, async () => {
-      const client = new kafkajs.Kafka({ brokers: [broker.bootstrap], logLevel: kafkajs.logLevel.NOTHING });
-      const consumer = client.consumer({ groupId: `${topic}-group` });
-      const found: string[] = [];
-      await consumer.connect();
-      try {
-        await consumer.subscribe({ topic, fromBeginning: true });
-        await consumer.run({
-          eachMessage: async ({ message }) => {
-            found.push(`${message.offset} ${message.value}`);
-          },
-        });
-        consumer.seek({ topic, partition: 0, offset: '4' });
-        await until('it has read to the end', () => found.length >= 2, { timeoutMs: 30_000 });
-        assert.deepEqual(found.slice(-2), ['6 c4', '7 d1']);
-      } finally {
-        await consumer.disconnect();
-      }
-    });
+    // It has no codec for what the others are compressed with.
+    if (compression === 'none') {
+      test('kafkajs reads on from a removed offset', async () => {
+        const client = new kafkajs.Kafka({ brokers: [broker.bootstrap], logLevel: kafkajs.logLevel.NOTHING });
+        const consumer = client.consumer({ groupId: `${topic}-group` });
+        const found: string[] = [];
+        await consumer.connect();
+        try {
+          await consumer.subscribe({ topic, fromBeginning: true });
+          await consumer.run({
+            eachMessage: async ({ message }) => {
+              found.push(`${message.offset} ${message.value}`);
+            },
+          });
+          consumer.seek({ topic, partition: 0, offset: '4' });
+          await until('it has read to the end', () => found.length >= 2, { timeoutMs: 30_000 });
+          assert.deepEqual(found.slice(-2), ['6 c4', '7 d1']);
+        } finally {
+          await consumer.disconnect();
+        }
+      });
+    }
   });
 }
