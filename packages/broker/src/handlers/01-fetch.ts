@@ -16,7 +16,13 @@ import {
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
 import type { ConsumerReplicas } from '../replication/consumer-replicas.ts';
-import type { FetchContext, FetchedPartition, FetchPartitionInit, FetchSessions } from '../replication/fetch-sessions.ts';
+import {
+  type FetchContext,
+  type FetchedPartition,
+  type FetchPartitionInit,
+  type FetchSessions,
+  replicaOf,
+} from '../replication/fetch-sessions.ts';
 import type { Partition } from '../replication/partition.ts';
 import {
   type PartitionReads,
@@ -68,8 +74,7 @@ export function fetchHandler(parts: FetchParts): Handler<typeof FetchRequest, ty
 
 function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext): FetchAnswer | Promise<FetchAnswer> {
   const { apiVersion } = context;
-  const [replicaId, replicaEpoch] =
-    apiVersion >= 15 ? [request.replicaState.replicaId, request.replicaState.replicaEpoch] : [request.replicaId, -1];
+  const { replicaId, replicaEpoch } = replicaOf(request, apiVersion);
   const isFollower = replicaId >= 0;
   const names = parts.metadataCache.current;
   const nameOf = (topicId: string): string | undefined => names.topicName(topicId) ?? parts.replicaManager.topicName(topicId);
@@ -77,6 +82,9 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
   if (session.errorCode !== errorCodes.NONE) return answer(parts, context, session, []);
   const maxBytes = isFollower ? request.maxBytes : Math.min(request.maxBytes, parts.maxBytes());
   const { consumerReplicas, leaderQuota } = parts;
+  const isForbidden = parts.authorizer && forbiddenReads(parts.authorizer, context, isFollower);
+  // Who may follow no more is told so of each partition.
+  if (isFollower && isForbidden?.('') === true) session.resting?.wakeAll();
   const maySendElsewhere = !isFollower && apiVersion >= 11 && request.rackId !== '' && consumerReplicas !== undefined;
   const fetching: Fetch = {
     request,
@@ -85,11 +93,12 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
     limits: {
       replicaId,
       replicaEpoch,
+      resting: session.resting,
       isHeldBack: isFollower ? (partition) => isHeldBack(leaderQuota, partition, replicaId) : never,
       betterReplica: maySendElsewhere
         ? (partition, fetchOffset) => consumerReplicas.betterFor(request.rackId, partition, fetchOffset, context.listenerName)
         : nowhere,
-      isForbidden: parts.authorizer && forbiddenReads(parts.authorizer, context, isFollower),
+      isForbidden,
       isolation: isFollower ? 'logEnd' : request.isolationLevel === 1 ? 'lastStable' : 'highWatermark',
       // Consumers that tell their rack may read from followers.
       requiresLeader: isFollower || apiVersion < 11,
@@ -126,10 +135,11 @@ async function fetchLater(
   const reads = await first;
   if (!mustWait(fetching, reads)) return finish(parts, fetching, reads);
   for (const { release } of reads.fetched) release?.();
-  const { wanted } = fetching.session;
+  const { session } = fetching;
   const { isolation, isHeldBack } = fetching.limits;
   const changed = await enoughToFetch(parts.replicaManager, {
-    wanted,
+    wanted: session.wanted,
+    resting: session.resting,
     isolation,
     isHeldBack,
     minBytes: fetching.minBytes,
@@ -137,12 +147,12 @@ async function fetchLater(
     maxWaitMs: fetching.request.maxWaitMs,
   });
   // While bytes came from the disk nobody watched what else happened.
-  const again = changed === undefined || first instanceof Promise ? wanted : wantedAgain(wanted, reads, changed);
+  const again = changed === undefined || first instanceof Promise ? session.wanted : wantedAgain(session.wanted, reads, changed);
   return finish(parts, fetching, await readPartitions(parts.replicaManager, fetching.limits, again));
 }
 
 function mustWait({ request, session, minBytes }: Fetch, reads: PartitionReads): boolean {
-  return request.maxWaitMs > 0 && session.wanted.length > 0 && reads.sizeBytes < minBytes && !reads.isUrgent;
+  return request.maxWaitMs > 0 && !session.isEmpty && reads.sizeBytes < minBytes && !reads.isUrgent;
 }
 
 function finish(parts: FetchParts, { context, session, limits }: Fetch, reads: PartitionReads): FetchAnswer {

@@ -3,10 +3,13 @@
 import type { WantedPartition } from '../replication/fetch-sessions.ts';
 import type { Isolation, Partition } from '../replication/partition.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
+import type { RestingPartitions } from '../replication/resting-partitions.ts';
 import type { DelayedOperation } from './delayed-operation.ts';
 
 export interface FetchWait {
   readonly wanted: readonly WantedPartition[];
+  /** What else a follower wants, in which nothing has happened yet. */
+  readonly resting?: RestingPartitions | undefined;
   readonly isolation: Isolation;
   /** Partitions whose new bytes do not count for the time being. */
   readonly isHeldBack?: (partition: Partition) => boolean;
@@ -29,40 +32,58 @@ export function enoughToFetch(replicaManager: ReplicaManager, wait: FetchWait): 
     partitions.push(partition);
   }
   return new Promise((resolve) => {
+    const { delayedFetches } = replicaManager;
     const operation = new DelayedFetch(replicaManager, partitions, wait, resolve);
-    replicaManager.delayedFetches.watch(operation, partitions, wait.maxWaitMs);
+    const waiting = delayedFetches.watch(operation, partitions, wait.maxWaitMs);
+    if (waiting === undefined || wait.resting === undefined) return;
+    wait.resting.onAwake = (partition, wanted) => {
+      if (waiting.isDone) return;
+      operation.add(partition, wanted);
+      delayedFetches.watchAlso(waiting, partition);
+    };
   });
 }
 
 class DelayedFetch implements DelayedOperation<Partition> {
-  readonly #partitions: readonly Partition[];
+  readonly #partitions: Partition[];
+  readonly #wanted: WantedPartition[];
   readonly #replicaManager: ReplicaManager;
   readonly #wait: FetchWait;
   readonly #done: (changed: ReadonlySet<WantedPartition> | undefined) => void;
   readonly #changed = new Set<WantedPartition>();
   /** Of each partition: the reign in which the fetch began. */
-  readonly #leaderEpochs: readonly number[];
-  readonly #writtenAtStart: number;
+  readonly #leaderEpochs: number[];
+  #writtenAtStart: number;
 
   constructor(
     replicaManager: ReplicaManager,
-    partitions: readonly Partition[],
+    partitions: Partition[],
     wait: FetchWait,
     done: (changed: ReadonlySet<WantedPartition> | undefined) => void,
   ) {
     this.#replicaManager = replicaManager;
     this.#partitions = partitions;
+    this.#wanted = [...wait.wanted];
     this.#wait = wait;
     this.#done = done;
     this.#leaderEpochs = partitions.map(({ leaderEpoch }) => leaderEpoch);
     this.#writtenAtStart = this.#writtenBytes();
   }
 
+  /** Something is about to happen to a partition that has rested so far. */
+  add(partition: Partition, wanted: WantedPartition): void {
+    this.#partitions.push(partition);
+    this.#wanted.push(wanted);
+    // It was in this epoch, or it would not have rested.
+    this.#leaderEpochs.push(wanted.currentLeaderEpoch);
+    this.#writtenAtStart += partition.writtenBytes;
+  }
+
   tryComplete(changed?: Partition): boolean {
     // A first look without news would find what the fetch has just found.
     if (changed === undefined) return false;
     const index = this.#partitions.indexOf(changed);
-    const wanted = this.#wait.wanted[index];
+    const wanted = this.#wanted[index];
     if (wanted !== undefined) this.#changed.add(wanted);
     if (!this.#hasMoved(index, changed) && !this.#hasEnough(index, changed)) return false;
     this.#done(this.#changed);
@@ -83,8 +104,8 @@ class DelayedFetch implements DelayedOperation<Partition> {
   }
 
   #hasEnough(index: number, partition: Partition): boolean {
-    const { wanted, isolation, isHeldBack, minBytes, sizeBytes } = this.#wait;
-    const fetchOffset = wanted[index]?.fetchOffset ?? 0;
+    const { isolation, isHeldBack, minBytes, sizeBytes } = this.#wait;
+    const fetchOffset = this.#wanted[index]?.fetchOffset ?? 0;
     if (partition.readableEnd(isolation) <= fetchOffset || isHeldBack?.(partition) === true) return false;
     return minBytes <= 1 || sizeBytes + this.#writtenBytes() - this.#writtenAtStart >= minBytes;
   }

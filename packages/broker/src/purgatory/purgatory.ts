@@ -6,9 +6,10 @@
 import type { Timer, TimerTask } from '@odradek/runtime';
 import type { DelayedOperation } from './delayed-operation.ts';
 
-interface Waiting<Key> {
+/** An operation in the purgatory. */
+export interface Waiting<Key> {
   readonly operation: DelayedOperation<Key>;
-  readonly keys: readonly Key[];
+  readonly keys: Key[];
   task: TimerTask | undefined;
   isDone: boolean;
 }
@@ -27,17 +28,30 @@ export class Purgatory<Key> {
     return this.#waiting;
   }
 
-  /** Lets the operation wait for its keys, unless it completes at once. A time-out of 0 or less expires it in a later turn. */
-  watch(operation: DelayedOperation<Key>, keys: readonly Key[], timeoutMs: number): void {
-    if (operation.tryComplete()) return;
-    const waiting: Waiting<Key> = { operation, keys, task: undefined, isDone: false };
+  /**
+   * Lets the operation wait for its keys, unless it completes at once: then the answer is undefined. A time-out of 0 or less expires it
+   * in a later turn.
+   */
+  watch(operation: DelayedOperation<Key>, keys: readonly Key[], timeoutMs: number): Waiting<Key> | undefined {
+    if (operation.tryComplete()) return undefined;
+    const waiting: Waiting<Key> = { operation, keys: [...keys], task: undefined, isDone: false };
     this.#waiting += 1;
-    for (const key of keys) {
-      const watchers = this.#watchers.get(key);
-      if (watchers === undefined) this.#watchers.set(key, new Set([waiting]));
-      else watchers.add(waiting);
-    }
+    for (const key of keys) this.#add(waiting, key);
     waiting.task = this.#timer.schedule(timeoutMs, () => this.#expire(waiting));
+    return waiting;
+  }
+
+  /** Lets an operation that waits wait for this key too. */
+  watchAlso(waiting: Waiting<Key>, key: Key): void {
+    if (waiting.isDone) return;
+    waiting.keys.push(key);
+    this.#add(waiting, key);
+  }
+
+  #add(waiting: Waiting<Key>, key: Key): void {
+    const watchers = this.#watchers.get(key);
+    if (watchers === undefined) this.#watchers.set(key, new Set([waiting]));
+    else watchers.add(waiting);
   }
 
   /** Something happened to the key: completes every operation there whose time has come. */

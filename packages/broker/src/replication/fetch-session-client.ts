@@ -1,7 +1,8 @@
 // A follower's part in a fetch session (KIP-227): it tells the leader its partitions once, and then only what has changed. It mirrors
-// fetch-sessions.ts, the leader's part.
+// fetch-sessions.ts, the leader's part. A request costs by what has changed since the last.
 
 import { errorCodes, type FetchRequest, type MessageInit } from '@odradek/protocol';
+import { PartitionMap } from './partition-map.ts';
 
 /** What is wanted of one partition. */
 export interface SessionPartition {
@@ -14,9 +15,6 @@ export interface SessionPartition {
   readonly lastFetchedEpoch: number;
   readonly logStartOffset: number;
   readonly maxBytes: number;
-  /** `topic/partition` and `topic id/partition`, made once: there may be thousands of partitions, and they are gone through for each request. */
-  readonly nameKey: string;
-  readonly idKey: string;
 }
 
 /** The parts of a request that belong to the session. */
@@ -36,57 +34,66 @@ export class FetchSessionClient {
   #sessionId = 0;
   #nextEpoch = initialEpoch;
   #usesTopicIds = false;
-  /**
-   * What the last request was about, by key; in an open session what the leader knows. It is kept from request to request: when one of them
-   * fails, the next tells everything anyway.
-   */
-  #asked = new Map<string, SessionPartition>();
+  /** What is wanted, by the topic's name or id, as the session goes. In an open session the leader knows it but for what follows. */
+  #wanted = new PartitionMap<SessionPartition>();
+  /** What the leader is to be told with the next request, in an open session. */
+  readonly #changed = new Set<SessionPartition>();
+  #gone = new PartitionMap<SessionPartition>();
 
-  /** What to send in order to get these partitions; from version 13 on all of them must have the ids of their topics. */
-  request(wanted: readonly SessionPartition[], version: number): SessionRequest {
-    const usesTopicIds = version >= firstVersionWithTopicIds;
-    // A session goes by names or by ids; the old one is closed by the request that opens the next.
-    if (usesTopicIds !== this.#usesTopicIds) this.#nextEpoch = initialEpoch;
-    this.#usesTopicIds = usesTopicIds;
-    const keyOf = ({ idKey, nameKey }: SessionPartition): string => (usesTopicIds ? idKey : nameKey);
+  get isEmpty(): boolean {
+    return this.#wanted.size === 0;
+  }
+
+  /** Asks for the partition from now on; in place of what was wanted of it so far. */
+  want(partition: SessionPartition): void {
+    const topic = this.#topicOf(partition);
+    const known = this.#wanted.get(topic, partition.partition);
+    if (known === partition) return;
+    this.#wanted.set(topic, partition.partition, partition);
+    if (known !== undefined) this.#changed.delete(known);
+    this.#changed.add(partition);
+    this.#gone.delete(topic, partition.partition);
+  }
+
+  /** Does not ask for it any more, if that is what is wanted of the partition now. */
+  drop(partition: SessionPartition): void {
+    const topic = this.#topicOf(partition);
+    if (this.#wanted.get(topic, partition.partition) !== partition) return;
+    this.#wanted.delete(topic, partition.partition);
+    this.#changed.delete(partition);
+    this.#gone.set(topic, partition.partition, partition);
+  }
+
+  /** What to send in order to get what is wanted; from version 13 on all of it must have the ids of its topics. */
+  request(version: number): SessionRequest {
+    this.#goBy(version >= firstVersionWithTopicIds);
     const isOpen = version >= firstVersionWithSessions && this.#nextEpoch !== initialEpoch;
-    if (!isOpen) {
-      this.#asked = new Map();
-      for (const partition of wanted) this.#asked.set(keyOf(partition), partition);
-      if (version < firstVersionWithSessions) return { sessionId: 0, sessionEpoch: -1, ...whole(this.#asked) };
-      return { sessionId: this.#sessionId, sessionEpoch: initialEpoch, ...whole(this.#asked) };
-    }
-    const changed: SessionPartition[] = [];
-    for (const partition of wanted) {
-      const key = keyOf(partition);
-      const known = this.#asked.get(key);
-      if (known === partition) continue;
-      this.#asked.set(key, partition);
-      if (!isSame(known, partition)) changed.push(partition);
-    }
-    const gone = this.#asked.size === wanted.length ? [] : this.#forget(new Set(wanted));
-    return {
-      sessionId: this.#sessionId,
-      sessionEpoch: this.#nextEpoch,
-      topics: byTopic(changed),
-      forgottenTopicsData: forgotten(gone),
-    };
+    const topics = byTopic(isOpen ? this.#changed : this.#wanted.values());
+    const forgottenTopicsData = isOpen ? forgotten(this.#gone.values()) : [];
+    // If no answer comes, the next request tells everything.
+    this.#changed.clear();
+    this.#gone = new PartitionMap();
+    if (version < firstVersionWithSessions) return { sessionId: 0, sessionEpoch: -1, topics, forgottenTopicsData };
+    return { sessionId: this.#sessionId, sessionEpoch: this.#nextEpoch, topics, forgottenTopicsData };
   }
 
-  /** Takes out what is not wanted any more. */
-  #forget(wanted: ReadonlySet<SessionPartition>): SessionPartition[] {
-    const gone: SessionPartition[] = [];
-    for (const [key, partition] of this.#asked) {
-      if (wanted.has(partition)) continue;
-      this.#asked.delete(key);
-      gone.push(partition);
-    }
-    return gone;
+  /** A session goes by names or by ids; the old one is closed by the request that opens the next. */
+  #goBy(usesTopicIds: boolean): void {
+    if (usesTopicIds === this.#usesTopicIds) return;
+    this.#usesTopicIds = usesTopicIds;
+    this.#nextEpoch = initialEpoch;
+    const wanted = this.#wanted;
+    this.#wanted = new PartitionMap();
+    for (const partition of wanted.values()) this.#wanted.set(this.#topicOf(partition), partition.partition, partition);
   }
 
-  /** What the last request asked of the partition, if it did. The answer names its topic as the request did. */
+  #topicOf({ topic, topicId }: SessionPartition): string {
+    return this.#usesTopicIds ? topicId : topic;
+  }
+
+  /** What is wanted of the partition, if it still is. The answer names its topic as the request did. */
   asked(answered: { readonly topic: string; readonly topicId: string; readonly partition: number }): SessionPartition | undefined {
-    return this.#asked.get(`${this.#usesTopicIds ? answered.topicId : answered.topic}/${answered.partition}`);
+    return this.#wanted.get(this.#usesTopicIds ? answered.topicId : answered.topic, answered.partition);
   }
 
   /** Takes in the head of the answer. False: the request was refused as a whole, and the next one begins a new session. */
@@ -114,22 +121,6 @@ export class FetchSessionClient {
   }
 }
 
-function whole(asked: ReadonlyMap<string, SessionPartition>): Pick<SessionRequest, 'topics' | 'forgottenTopicsData'> {
-  return { topics: byTopic(asked.values()), forgottenTopicsData: [] };
-}
-
-function isSame(known: SessionPartition | undefined, wanted: SessionPartition): boolean {
-  if (known === wanted) return true;
-  return (
-    known !== undefined &&
-    known.fetchOffset === wanted.fetchOffset &&
-    known.logStartOffset === wanted.logStartOffset &&
-    known.currentLeaderEpoch === wanted.currentLeaderEpoch &&
-    known.lastFetchedEpoch === wanted.lastFetchedEpoch &&
-    known.maxBytes === wanted.maxBytes
-  );
-}
-
 type AskedTopic = { topic: string; topicId: string; partitions: ReturnType<typeof askedPartition>[] };
 
 function byTopic(partitions: Iterable<SessionPartition>): SessionRequest['topics'] {
@@ -154,7 +145,7 @@ function askedPartition({
   return { partition, currentLeaderEpoch, fetchOffset, lastFetchedEpoch, logStartOffset, partitionMaxBytes: maxBytes };
 }
 
-function forgotten(partitions: readonly SessionPartition[]): SessionRequest['forgottenTopicsData'] {
+function forgotten(partitions: Iterable<SessionPartition>): SessionRequest['forgottenTopicsData'] {
   // By name and id: a topic that was deleted and made again is another.
   const topics = new Map<string, { topic: string; topicId: string; partitions: number[] }>();
   for (const { topic, topicId, partition } of partitions) {

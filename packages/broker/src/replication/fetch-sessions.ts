@@ -6,6 +6,8 @@
 
 import { errorCodes, type FetchRequest, type FetchResponse, type MessageInit, zeroUuid } from '@odradek/protocol';
 import type { Clock, Random } from '@odradek/runtime';
+import type { FollowerRest } from './follower-state.ts';
+import { RestingPartitions } from './resting-partitions.ts';
 
 const noSession = 0;
 const initialEpoch = 0;
@@ -30,6 +32,8 @@ export interface WantedPartition {
   /** What the client was told last, in a session. -1 after an error or a divergence, so that the end of that is told. */
   toldHighWatermark: number;
   toldLogStartOffset: number;
+  /** While nothing happens to the partition, in a follower's session. */
+  rest: FollowerRest | undefined;
 }
 
 type FetchTopicInit = NonNullable<NonNullable<MessageInit<typeof FetchResponse>['responses']>[number]>;
@@ -54,7 +58,12 @@ export interface FetchAnswer {
 export interface FetchContext {
   /** Not 0: the request is refused with this and wants nothing. */
   readonly errorCode: number;
+  /** What there is to look at now: of a follower's session what does not rest. */
   readonly wanted: readonly WantedPartition[];
+  /** Nothing at all is wanted. */
+  readonly isEmpty: boolean;
+  /** Where the partitions of a follower's session rest. */
+  readonly resting: RestingPartitions | undefined;
   /** What of the outcome goes into the answer. */
   answer(fetched: readonly FetchedPartition[]): FetchAnswer;
 }
@@ -65,6 +74,8 @@ type PartitionKey = string;
 interface Session {
   readonly id: number;
   readonly isFollower: boolean;
+  /** Where a follower's partitions rest. */
+  readonly resting: RestingPartitions | undefined;
   readonly usesTopicIds: boolean;
   readonly createdMs: number;
   lastUsedMs: number;
@@ -129,6 +140,8 @@ export class FetchSessions {
       return sessionless([]);
     }
     session.lastUsedMs = this.#options.clock.monotonicMs();
+    const { replicaId, replicaEpoch } = replicaOf(request, version);
+    session.resting?.recordFetch(replicaId, replicaEpoch, session.lastUsedMs);
     session.epoch = nextEpoch(session.epoch);
     if (this.#cachedPartitions > maxCachedPartitions) {
       // The session has outgrown the room: this request is served, the next one will have to begin a new session.
@@ -141,6 +154,8 @@ export class FetchSessions {
     return {
       errorCode: errorCodes.NONE,
       wanted,
+      isEmpty: wanted.length === 0,
+      resting: undefined,
       answer: (fetched) => {
         const session = this.#tryCreate(wanted, usesTopicIds, isFollower);
         if (session === undefined) return { errorCode: errorCodes.NONE, sessionId: noSession, responses: byTopic(fetched) };
@@ -152,9 +167,15 @@ export class FetchSessions {
 
   #incrementalContext(session: Session): FetchContext {
     const expectedEpoch = session.epoch;
+    const { resting } = session;
+    const all = resting === undefined ? [...session.partitions.values()] : [];
     return {
       errorCode: errorCodes.NONE,
-      wanted: [...session.partitions.values()],
+      get wanted() {
+        return resting === undefined ? all : [...resting.awake()];
+      },
+      isEmpty: false,
+      resting,
       answer: (fetched) => {
         // Another request went ahead in the session while this one waited.
         if (session.epoch !== expectedEpoch) {
@@ -178,8 +199,10 @@ export class FetchSessions {
       const cached = session.partitions.get(keyOf(wanted));
       if (cached === undefined) {
         session.partitions.set(keyOf(wanted), wanted);
+        session.resting?.wake(wanted);
         continue;
       }
+      session.resting?.wake(cached);
       cached.currentLeaderEpoch = wanted.currentLeaderEpoch;
       cached.fetchOffset = wanted.fetchOffset;
       cached.lastFetchedEpoch = wanted.lastFetchedEpoch;
@@ -188,10 +211,11 @@ export class FetchSessions {
     }
     for (const topic of request.forgottenTopicsData) {
       const name = session.usesTopicIds ? topic.topicId : topic.topic;
-      for (const partition of topic.partitions) session.partitions.delete(`${name}/${partition}`);
+      for (const partition of topic.partitions) forget(session, `${name}/${partition}`);
     }
-    // A topic may have come, or gone, since the session was told its id.
-    if (session.usesTopicIds) for (const cached of session.partitions.values()) cached.topic = nameOf(cached.topicId);
+    // A topic may have come, or gone, since the session was told its id. Where one goes nothing rests.
+    const lookedAt = session.resting?.awake() ?? session.partitions.values();
+    if (session.usesTopicIds) for (const cached of lookedAt) cached.topic = nameOf(cached.topicId);
     this.#cachedPartitions += session.partitions.size - before;
   }
 
@@ -206,6 +230,7 @@ export class FetchSessions {
     const session = {
       id,
       isFollower,
+      resting: isFollower ? new RestingPartitions(wanted) : undefined,
       usesTopicIds,
       createdMs: nowMs,
       lastUsedMs: nowMs,
@@ -250,13 +275,16 @@ function isWorthLess(one: Worth, other: Worth): boolean {
 }
 
 function refused(errorCode: number): FetchContext {
-  return { errorCode, wanted: [], answer: () => ({ errorCode, sessionId: noSession, responses: [] }) };
+  const answer = (): FetchAnswer => ({ errorCode, sessionId: noSession, responses: [] });
+  return { errorCode, wanted: [], isEmpty: true, resting: undefined, answer };
 }
 
 function sessionless(wanted: WantedPartition[]): FetchContext {
   return {
     errorCode: errorCodes.NONE,
     wanted,
+    isEmpty: wanted.length === 0,
+    resting: undefined,
     answer: (fetched) => ({ errorCode: errorCodes.NONE, sessionId: noSession, responses: byTopic(fetched) }),
   };
 }
@@ -281,6 +309,7 @@ function wantedPartitions(
         maxBytes: partition.partitionMaxBytes,
         toldHighWatermark: -1,
         toldLogStartOffset: -1,
+        rest: undefined,
       });
     }
   }
@@ -294,6 +323,22 @@ function keyOf(wanted: WantedPartition): PartitionKey {
 function moveToEnd(session: Session, wanted: WantedPartition): void {
   const key = keyOf(wanted);
   if (session.partitions.delete(key)) session.partitions.set(key, wanted);
+  session.resting?.moveToEnd(wanted);
+}
+
+function forget(session: Session, key: PartitionKey): void {
+  const cached = session.partitions.get(key);
+  if (cached === undefined) return;
+  session.partitions.delete(key);
+  session.resting?.forget(cached);
+}
+
+/** Who asks: a consumer has the id -1. Before version 15 a follower does not tell its epoch. */
+export function replicaOf(
+  { replicaId, replicaState }: FetchRequest,
+  version: number,
+): { readonly replicaId: number; readonly replicaEpoch: number } {
+  return version >= 15 ? replicaState : { replicaId, replicaEpoch: -1 };
 }
 
 /** Whether an incremental answer must mention the partition. */

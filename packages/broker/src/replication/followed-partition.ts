@@ -24,8 +24,6 @@ export class FollowedPartition {
   state: 'new' | 'truncating' | 'fetching' | 'failed' = 'new';
   /** Records of the leader's that are committed and not here; undefined: not known yet. */
   lag: number | undefined;
-  /** `topic/partition` */
-  readonly key: string;
   readonly #parts: FollowedPartitionParts;
   #wanted: SessionPartition | undefined;
   /** Monotonic; before that nothing is asked about it. */
@@ -37,8 +35,12 @@ export class FollowedPartition {
   constructor(partition: Partition, parts: FollowedPartitionParts) {
     this.partition = partition;
     this.leaderEpoch = partition.leaderEpoch;
-    this.key = `${partition.topic}/${partition.index}`;
     this.#parts = parts;
+  }
+
+  /** What `wanted` answered last. */
+  get lastWanted(): SessionPartition | undefined {
+    return this.#wanted;
   }
 
   /** What to ask the leader for next: the same object as before, as long as nothing has changed. */
@@ -65,8 +67,6 @@ export class FollowedPartition {
       lastFetchedEpoch,
       logStartOffset,
       maxBytes,
-      nameKey: this.key,
-      idKey: last?.topicId === topicId ? last.idKey : `${topicId}/${partition}`,
     };
     return this.#wanted;
   }

@@ -3,14 +3,18 @@
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { FetchedRecords } from '@odradek/storage';
 import type { FetchedPartition, FetchPartitionInit, WantedPartition } from './fetch-sessions.ts';
+import type { FollowerState } from './follower-state.ts';
 import type { Isolation, Partition } from './partition.ts';
 import type { ReplicaManager } from './replica-manager.ts';
+import type { RestingPartitions } from './resting-partitions.ts';
 
 export interface ReadLimits {
   /** The broker id of a follower; below 0 a consumer. */
   readonly replicaId: number;
   /** The epoch of the follower's life; -1 when it does not say. */
   readonly replicaEpoch: number;
+  /** Where a follower's partitions rest; undefined: in no session. */
+  readonly resting?: RestingPartitions | undefined;
   /** Whether the reader gets nothing of the partition for the time being, because replication costs too much. */
   readonly isHeldBack: (partition: Partition) => boolean;
   /** The broker that the reader should rather ask; undefined: it may read here. */
@@ -96,7 +100,13 @@ function readOne(
     }
     const { fetchOffset, currentLeaderEpoch, lastFetchedEpoch } = wanted;
     const { requiresLeader, isolation, replicaId } = limits;
-    if (replicaId >= 0 && isLevel(partition, limits, wanted)) return undefined;
+    if (replicaId >= 0) {
+      const level = levelFollower(partition, limits, wanted);
+      if (level !== undefined) {
+        limits.resting?.rest(partition, wanted, level);
+        return undefined;
+      }
+    }
     partition.checkEpoch(currentLeaderEpoch);
     if (replicaId >= 0) partition.ensureFollower(replicaId, limits.replicaEpoch);
     const elsewhere = limits.betterReplica(partition, fetchOffset);
@@ -124,7 +134,11 @@ function readOne(
 }
 
 /** Partitions that were not told of yet are none of these: what was told of them is -1. */
-function isLevel(partition: Partition, { replicaId, replicaEpoch }: ReadLimits, wanted: WantedPartition): boolean {
+function levelFollower(
+  partition: Partition,
+  { replicaId, replicaEpoch }: ReadLimits,
+  wanted: WantedPartition,
+): FollowerState | undefined {
   const { fetchOffset, followerLogStartOffset: logStartOffset, currentLeaderEpoch: leaderEpoch, lastFetchedEpoch } = wanted;
   return partition.tryRecordLevelFetch(
     { brokerId: replicaId, brokerEpoch: replicaEpoch, fetchOffset, logStartOffset },

@@ -8,7 +8,7 @@
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { AppendInfo, FetchedRecords, PartitionLog } from '@odradek/storage';
 import type { FollowerState } from './follower-state.ts';
-import { Reign, type ReignParts } from './reign.ts';
+import { Reign, type ReignOf, type ReignParts } from './reign.ts';
 
 /** What the controller says of a partition, in LeaderAndIsr. */
 export interface PartitionState {
@@ -63,7 +63,7 @@ export interface KnownOffsets {
 
 const noEpoch = -1;
 
-export class Partition {
+export class Partition implements ReignOf {
   readonly topic: string;
   readonly index: number;
   readonly #parts: PartitionParts;
@@ -173,12 +173,10 @@ export class Partition {
       if (reign === undefined) this.#leadingSinceEpoch = state.leaderEpoch;
       const startOffset = this.#log.logEndOffset;
       this.#log.assignLeaderEpoch(state.leaderEpoch, startOffset);
-      const onAgreed = (change: 'grown' | 'shrunk'): void => this.#inSyncChanged(change);
-      const { topic, index, topicId } = this;
-      this.#reign = new Reign(this.#parts, { topic, index, topicId, onAgreed }, state, startOffset);
+      this.#reign = new Reign(this.#parts, this, state, startOffset);
     }
     this.advanceHighWatermark();
-    this.#parts.onProgress(this);
+    this.#progressed();
     return this.#reign !== reign;
   }
 
@@ -189,7 +187,7 @@ export class Partition {
     if (!isNewReign && state.partitionEpoch < this.#partitionEpoch) return false;
     this.#endReign();
     this.#take(state);
-    this.#parts.onProgress(this);
+    this.#progressed();
     return isNewReign;
   }
 
@@ -197,20 +195,25 @@ export class Partition {
   stop(): void {
     this.#leader = -1;
     this.#endReign();
-    this.#parts.onProgress(this);
+    this.#progressed();
   }
 
   markOffline(): void {
     this.#isOffline = true;
     this.#leader = -1;
     this.#endReign();
-    this.#parts.onProgress(this);
+    this.#progressed();
+  }
+
+  /** The log begins later: old segments were deleted. */
+  recordStartMoved(): void {
+    this.#progressed();
   }
 
   /** The log goes on in another directory. */
   replaceLog(log: PartitionLog): void {
     if (this.#log !== undefined) this.#log = log;
-    this.#parts.onProgress(this);
+    this.#progressed();
   }
 
   /** A topic id that was not known when the partition was made. */
@@ -320,26 +323,28 @@ export class Partition {
     follower.recordFetch(fetchOffset, logStartOffset, log.logEndOffset, this.#parts.clock.monotonicMs());
     this.#reign?.maybeGrow(follower, log.highWatermark);
     const hasMoved = this.advanceHighWatermark();
-    if (hasMoved || logStartOffset !== lowWatermarkBefore || fetchOffset !== endBefore) this.#parts.onProgress(this);
+    if (hasMoved || logStartOffset !== lowWatermarkBefore || fetchOffset !== endBefore) this.#progressed();
   }
 
   /**
-   * Counts the fetch of a follower that has all there is and has been told so. True: there is nothing to read or to tell. False: nothing
-   * was done, the fetch goes its usual way. A follower of thousands of partitions is level with nearly all of them each time.
+   * Counts the fetch of a follower in sync that has all there is and has been told so, and answers what is known of the follower: there is
+   * nothing to read or to tell, until something happens to the partition. undefined: nothing was done, the fetch goes its usual way.
    */
-  tryRecordLevelFetch({ brokerId, brokerEpoch, fetchOffset, logStartOffset }: FollowerFetch, known: KnownOffsets): boolean {
+  tryRecordLevelFetch(
+    { brokerId, brokerEpoch, fetchOffset, logStartOffset }: FollowerFetch,
+    known: KnownOffsets,
+  ): FollowerState | undefined {
     const log = this.#log;
     const reign = this.#reign;
-    if (log === undefined || reign === undefined || this.#isOffline || known.leaderEpoch !== this.#leaderEpoch) return false;
-    if (fetchOffset !== log.writtenEndOffset || fetchOffset !== log.logEndOffset) return false;
-    if (known.highWatermark !== log.highWatermark || known.logStartOffset !== log.logStartOffset) return false;
-    // Who has the end, of the latest epoch, parts nowhere from this log; nor does one that has nothing at all.
-    if (known.lastFetchedEpoch !== noEpoch && known.lastFetchedEpoch !== log.latestEpoch) return false;
+    if (log === undefined || reign === undefined || this.#isOffline || known.leaderEpoch !== this.#leaderEpoch) return undefined;
+    if (fetchOffset !== log.writtenEndOffset || fetchOffset !== log.logEndOffset) return undefined;
+    if (known.highWatermark !== log.highWatermark || known.logStartOffset !== log.logStartOffset) return undefined;
+    if (!isPartOf(log, known.lastFetchedEpoch, fetchOffset)) return undefined;
     const follower = reign.follower(brokerId);
-    if (follower === undefined || follower.brokerEpoch !== brokerEpoch || !reign.inSyncReplicas.has(brokerId)) return false;
-    if (follower.logEndOffset !== fetchOffset || follower.logStartOffset !== logStartOffset) return false;
+    if (follower === undefined || follower.brokerEpoch !== brokerEpoch || !reign.inSyncReplicas.has(brokerId)) return undefined;
+    if (follower.logEndOffset !== fetchOffset || follower.logStartOffset !== logStartOffset) return undefined;
     follower.recordFetch(fetchOffset, logStartOffset, fetchOffset, this.#parts.clock.monotonicMs());
-    return true;
+    return follower;
   }
 
   /** Followers that lag for too long leave the in-sync replicas, when the controller agrees. */
@@ -372,7 +377,7 @@ export class Partition {
     const log = this.#followerLog();
     if (highWatermark > log.highWatermark) log.updateHighWatermark(highWatermark);
     if (logStartOffset > log.logStartOffset) log.deleteRecordsBefore(Math.min(logStartOffset, log.highWatermark));
-    this.#parts.onProgress(this);
+    this.#progressed();
   }
 
   /** Drops what the leader does not have. */
@@ -392,10 +397,12 @@ export class Partition {
     const writtenEnd = this.#log?.writtenEndOffset ?? 0;
     if (writtenEnd === this.#toldEndOffset) return;
     this.#toldEndOffset = writtenEnd;
+    // Before the bytes count: who waits for a certain amount begins to count here.
+    this.#reign?.stirFollowers();
     this.#writtenBytes += this.#stagedBytes;
     this.#stagedBytes = 0;
     this.advanceHighWatermark();
-    this.#parts.onProgress(this);
+    this.#progressed();
   }
 
   /** Moves the high watermark as far as the in-sync replicas allow. True: it moved. */
@@ -429,8 +436,16 @@ export class Partition {
       throw this.#refusal(errorCodes.OFFSET_OUT_OF_RANGE, `cannot delete beyond its high watermark ${log.highWatermark}`);
     }
     if (target > log.logStartOffset) log.deleteRecordsBefore(target);
-    this.#parts.onProgress(this);
+    this.#progressed();
     return target;
+  }
+
+  /** The reign has agreed on it with the controller. */
+  inSyncChanged(change: 'grown' | 'shrunk'): void {
+    this.#parts.onInSyncChange(change);
+    // The set can be down to this broker alone, or have room for the next that waits to join: that one will fetch again.
+    this.advanceHighWatermark();
+    this.#progressed();
   }
 
   #leaderLog(): PartitionLog {
@@ -445,16 +460,16 @@ export class Partition {
     return log;
   }
 
-  #inSyncChanged(change: 'grown' | 'shrunk'): void {
-    this.#parts.onInSyncChange(change);
-    // The set can be down to this broker alone, or have room for the next that waits to join: that one will fetch again.
-    this.advanceHighWatermark();
-    this.#parts.onProgress(this);
-  }
-
   #endReign(): void {
     this.#reign?.end();
+    this.#reign?.stirFollowers();
     this.#reign = undefined;
+  }
+
+  /** Something happened that a follower or a waiting request may have waited for. */
+  #progressed(): void {
+    this.#reign?.stirFollowers();
+    this.#parts.onProgress(this);
   }
 
   #take(state: PartitionState): void {
@@ -468,4 +483,11 @@ export class Partition {
   #refusal(code: number, what: string): ProtocolError {
     return new ProtocolError(code, `${this.topic}-${this.index} ${what}`);
   }
+}
+
+/** Whether a log that ends at the offset, in the epoch, parts nowhere from this one. One that has nothing at all does not. */
+function isPartOf(log: PartitionLog, lastEpoch: number, endOffset: number): boolean {
+  if (lastEpoch === noEpoch) return true;
+  const end = log.endOffsetForEpoch(lastEpoch);
+  return end.leaderEpoch === lastEpoch && end.endOffset >= endOffset;
 }

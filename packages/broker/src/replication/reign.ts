@@ -62,7 +62,7 @@ export interface ReignOf {
   readonly index: number;
   readonly topicId: string;
   /** The in-sync replicas have changed: the high watermark may move, and more may change. */
-  readonly onAgreed: (change: 'grown' | 'shrunk') => void;
+  inSyncChanged(change: 'grown' | 'shrunk'): void;
 }
 
 export class Reign {
@@ -103,6 +103,11 @@ export class Reign {
 
   follower(brokerId: number): FollowerState | undefined {
     return this.#followers.get(brokerId);
+  }
+
+  /** Something happens to the partition: each follower has to be looked at again. */
+  stirFollowers(): void {
+    for (const follower of this.#followers.values()) follower.stir();
   }
 
   /** What the controller says within the reign. Something older than what is known is left alone: an answer to a proposal was quicker. */
@@ -183,7 +188,7 @@ export class Reign {
     if (answer.leaderEpoch !== this.leaderEpoch || answer.partitionEpoch < this.#partitionEpoch) return;
     this.#inSync = { kind: 'agreed', isr: new Set(answer.isr) };
     this.#partitionEpoch = answer.partitionEpoch;
-    this.#partition.onAgreed(proposal.kind === 'growing' ? 'grown' : 'shrunk');
+    this.#partition.inSyncChanged(proposal.kind === 'growing' ? 'grown' : 'shrunk');
   }
 
   #refused(proposal: Proposal, errorCode: number): void {
@@ -209,7 +214,11 @@ export class Reign {
   /** Followers come and go with the assignment; what is known of those that stay is kept. */
   #assign(replicas: readonly number[]): void {
     const nowMs = this.#parts.clock.monotonicMs();
-    for (const brokerId of this.#followers.keys()) if (!replicas.includes(brokerId)) this.#followers.delete(brokerId);
+    for (const [brokerId, follower] of this.#followers) {
+      if (replicas.includes(brokerId)) continue;
+      this.#followers.delete(brokerId);
+      follower.stir();
+    }
     for (const brokerId of replicas) {
       if (brokerId === this.#parts.brokerId || this.#followers.has(brokerId)) continue;
       this.#followers.set(brokerId, new FollowerState(brokerId, this.#inSync.isr.has(brokerId), nowMs));

@@ -3,6 +3,9 @@
 // One request is under way at a time. It asks for what comes after all that is written here, and thereby tells the leader that the rest is;
 // so nothing is asked for before what came last is written. What goes wrong with one partition, its disk included, does not hold
 // up the others.
+//
+// Of thousands of partitions nearly all are idle. One is settled when the session asks for what comes next in it and it lacks nothing that is
+// committed; it is not looked at again before the leader, or somebody here, has something to say of it.
 
 import type { Connection } from '@odradek/client/connection';
 import { ConnectionError } from '@odradek/client/connection';
@@ -22,9 +25,10 @@ import {
 import type { Clock, Counter, Logger, Timer, TimerTask } from '@odradek/runtime';
 import type { AppendInfo } from '@odradek/storage';
 import { FetchSessionClient, type SessionPartition } from './fetch-session-client.ts';
-import { FollowedPartition } from './followed-partition.ts';
+import { FollowedPartition, type FollowedPartitionParts } from './followed-partition.ts';
 import { afterOutOfRange } from './follower-truncation.ts';
 import type { Partition } from './partition.ts';
+import { PartitionMap } from './partition-map.ts';
 import type { ReplicationQuota } from './replication-quota.ts';
 
 export interface FetcherSettings {
@@ -73,8 +77,16 @@ export class ReplicaFetcher {
   readonly #parts: ReplicaFetcherParts;
   readonly #session = new FetchSessionClient();
   readonly #followed = new Map<Partition, FollowedPartition>();
-  /** The same by `topic/partition`, for what comes from the leader. */
-  readonly #byName = new Map<string, FollowedPartition>();
+  /** The same by name, for what comes from the leader. */
+  readonly #byName = new PartitionMap<FollowedPartition>();
+  /** Those that must be looked at before the next request. */
+  readonly #unsettled = new Set<FollowedPartition>();
+  /** Those whose topic has no id yet, as far as is known. */
+  readonly #nameless = new Set<FollowedPartition>();
+  readonly #followedParts: FollowedPartitionParts;
+  /** What the last request went by. */
+  #canDiverge = false;
+  #partitionMaxBytes = -1;
   #isClosed = false;
   /** The last attempt has failed. */
   #isLost = false;
@@ -83,6 +95,8 @@ export class ReplicaFetcher {
 
   constructor(parts: ReplicaFetcherParts) {
     this.#parts = parts;
+    const { clock, logger, settings } = parts;
+    this.#followedParts = { clock, logger, backoffMs: () => settings().backoffMs };
     this.#ended = this.#run();
   }
 
@@ -108,20 +122,37 @@ export class ReplicaFetcher {
   follow(partition: Partition): void {
     const known = this.#followed.get(partition);
     if (known !== undefined && known.leaderEpoch === partition.leaderEpoch && known.state !== 'failed') return;
-    known?.end();
-    const { clock, logger, settings } = this.#parts;
-    const followed = new FollowedPartition(partition, { clock, logger, backoffMs: () => settings().backoffMs });
+    if (known !== undefined) this.#leave(known);
+    const followed = new FollowedPartition(partition, this.#followedParts);
+    // The broker that leads is the same.
+    followed.lag = known?.lag;
     this.#followed.set(partition, followed);
-    this.#byName.set(followed.key, followed);
+    this.#byName.set(partition.topic, partition.index, followed);
+    this.#unsettled.add(followed);
+    if (partition.topicId === zeroUuid) this.#nameless.add(followed);
     this.#wake?.();
   }
 
   unfollow(partition: Partition): void {
     const followed = this.#followed.get(partition);
     if (followed === undefined) return;
-    followed.end();
+    this.#leave(followed);
     this.#followed.delete(partition);
-    if (this.#byName.get(followed.key) === followed) this.#byName.delete(followed.key);
+    const { topic, index } = partition;
+    if (this.#byName.get(topic, index) === followed) this.#byName.delete(topic, index);
+  }
+
+  #leave(followed: FollowedPartition): void {
+    followed.end();
+    this.#unsettled.delete(followed);
+    this.#nameless.delete(followed);
+    if (followed.lastWanted !== undefined) this.#session.drop(followed.lastWanted);
+  }
+
+  /** Its log is not as it was when it was looked at last. */
+  logChanged(partition: Partition): void {
+    const followed = this.#followed.get(partition);
+    if (followed !== undefined) this.#unsettled.add(followed);
   }
 
   partitions(): Iterable<Partition> {
@@ -141,7 +172,7 @@ export class ReplicaFetcher {
     await this.#pause(0);
     while (!this.#isClosed) {
       const due = this.#due();
-      if (due.length === 0) {
+      if (due.length === 0 && this.#session.isEmpty) {
         await this.#pause(this.#nextDueMs());
         continue;
       }
@@ -170,15 +201,16 @@ export class ReplicaFetcher {
     else logger.warn(`Nothing can be fetched for the time being: ${reasonOf(error)}`);
   }
 
+  /** Of those that must be looked at. */
   #due(): FollowedPartition[] {
     const nowMs = this.#parts.clock.monotonicMs();
-    return [...this.#followed.values()].filter(({ dueMs }) => dueMs <= nowMs);
+    return [...this.#unsettled].filter(({ dueMs }) => dueMs <= nowMs);
   }
 
   /** undefined: nothing is waited for. */
   #nextDueMs(): number | undefined {
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const { dueMs } of this.#followed.values()) nextMs = Math.min(nextMs, dueMs);
+    for (const { dueMs } of this.#unsettled) nextMs = Math.min(nextMs, dueMs);
     return nextMs === Number.POSITIVE_INFINITY ? undefined : Math.max(1, nextMs - this.#parts.clock.monotonicMs());
   }
 
@@ -237,9 +269,9 @@ export class ReplicaFetcher {
     const { brokerId, brokerEpoch, settings } = this.#parts;
     const { minBytes, responseMaxBytes, maxWaitMs, timeoutMs } = settings();
     const versions = this.#fetchVersions();
-    const wanted = this.#wanted(connection.version(fetch, versions));
+    this.#settle(connection.version(fetch, versions));
     // Some may have to be cut off further; others are held back for a while.
-    if (wanted.length === 0) return this.#due().some(({ state }) => state !== 'fetching');
+    if (this.#session.isEmpty) return this.#due().some(({ state }) => state !== 'fetching');
     const answer = await connection.ask(
       fetch,
       (version) => ({
@@ -248,7 +280,7 @@ export class ReplicaFetcher {
         minBytes,
         maxBytes: responseMaxBytes,
         isolationLevel: 0,
-        ...this.#session.request(wanted, version),
+        ...this.#session.request(version),
       }),
       { ...versions, timeoutMs },
     );
@@ -267,25 +299,47 @@ export class ReplicaFetcher {
 
   /** By names, as long as the id of any topic is not known. */
   #fetchVersions(): { readonly maxVersion?: number } {
-    for (const { partition } of this.#followed.values())
-      if (partition.topicId === zeroUuid) return { maxVersion: lastVersionWithTopicNames };
-    return {};
+    for (const followed of this.#nameless) {
+      if (followed.partition.topicId === zeroUuid) continue;
+      this.#nameless.delete(followed);
+      this.#unsettled.add(followed);
+    }
+    return this.#nameless.size > 0 ? { maxVersion: lastVersionWithTopicNames } : {};
   }
 
-  #wanted(version: number): SessionPartition[] {
-    const { quota, settings } = this.#parts;
-    const { partitionMaxBytes } = settings();
-    const isOverQuota = quota.isExceeded;
-    const wanted: SessionPartition[] = [];
-    for (const followed of this.#due()) {
-      if (followed.state !== 'fetching' || !followed.isCurrent) continue;
-      const { topic, index } = followed.partition;
-      if (isOverQuota && followed.lag !== 0 && quota.isThrottled(topic, index)) continue;
-      followed.guarded(() => {
-        wanted.push(followed.wanted(version >= firstVersionWithDivergence, partitionMaxBytes));
-      });
+  /** Lets the session ask for what comes next in each partition that may be asked for now. */
+  #settle(version: number): void {
+    const { partitionMaxBytes } = this.#parts.settings();
+    const canDiverge = version >= firstVersionWithDivergence;
+    if (canDiverge !== this.#canDiverge || partitionMaxBytes !== this.#partitionMaxBytes) {
+      this.#canDiverge = canDiverge;
+      this.#partitionMaxBytes = partitionMaxBytes;
+      for (const followed of this.#followed.values()) this.#unsettled.add(followed);
     }
-    return wanted;
+    const mayBeAsked = this.#askable();
+    for (const followed of this.#unsettled) {
+      const last = followed.lastWanted;
+      let wanted: SessionPartition | undefined;
+      if (mayBeAsked(followed))
+        followed.guarded(() => {
+          wanted = followed.wanted(canDiverge, partitionMaxBytes);
+        });
+      if (wanted !== undefined) this.#session.want(wanted);
+      else if (last !== undefined) this.#session.drop(last);
+      // One that lags may have to be held back later.
+      if (wanted !== undefined && followed.lag === 0) this.#unsettled.delete(followed);
+    }
+  }
+
+  #askable(): (followed: FollowedPartition) => boolean {
+    const { quota, clock } = this.#parts;
+    const isOverQuota = quota.isExceeded;
+    const nowMs = clock.monotonicMs();
+    return ({ state, isCurrent, dueMs, lag, partition }) =>
+      state === 'fetching' &&
+      isCurrent &&
+      dueMs <= nowMs &&
+      !(isOverQuota && lag !== 0 && quota.isThrottled(partition.topic, partition.index));
   }
 
   async #take(connection: Connection, { responses }: Message<typeof FetchResponse>): Promise<void> {
@@ -294,9 +348,9 @@ export class ReplicaFetcher {
     for (const { topic, topicId, partitions } of responses) {
       for (const data of partitions) {
         const asked = this.#session.asked({ topic, topicId, partition: data.partitionIndex });
-        const followed = asked === undefined ? undefined : this.#byName.get(asked.nameKey);
-        if (asked === undefined || followed === undefined) continue;
-        if (!this.#isStillAsked(followed, asked)) {
+        const followed = asked === undefined ? undefined : this.#byName.get(asked.topic, asked.partition);
+        if (followed !== undefined) this.#unsettled.add(followed);
+        if (asked === undefined || followed === undefined || !this.#isStillAsked(followed, asked)) {
           this.#tellAgain();
           continue;
         }

@@ -76,6 +76,10 @@ export class ReplicaFetchers {
     this.#endIdle();
   }
 
+  logChanged(partition: Partition): void {
+    this.#places.get(partition)?.logChanged(partition);
+  }
+
   /** num.replica.fetchers has changed: everything is spread anew. */
   resize(): void {
     if (this.#fetchersPerBroker === this.#parts.fetchersPerBroker()) return;

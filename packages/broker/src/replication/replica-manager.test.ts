@@ -60,6 +60,7 @@ beforeEach(async () => {
     fetchers: {
       follow: (partitions) => orders.push(...[...partitions].map(({ index, leader }) => `follow ${leader} in ${index}`)),
       unfollow: (partitions) => orders.push(...[...partitions].map(({ index }) => `leave ${index}`)),
+      logChanged: ({ index }) => orders.push(`look at ${index}`),
     },
   });
 });
@@ -386,7 +387,7 @@ test('a follower that is level and knows it need not be read for, but its fetch 
   const level = { leaderEpoch: 0, lastFetchedEpoch: 0, highWatermark: 2, logStartOffset: 0 };
   const tryRecord = (known: Partial<KnownOffsets> = {}, fetchOffset = 2, brokerEpoch = 5): boolean => {
     const fetch = { brokerId: 2, brokerEpoch, fetchOffset, logStartOffset: 0 };
-    return partition.tryRecordLevelFetch(fetch, { ...level, ...known });
+    return partition.tryRecordLevelFetch(fetch, { ...level, ...known }) !== undefined;
   };
   await append(partition);
   assert.ok(!tryRecord(), 'that it has come this far is news');
@@ -433,6 +434,7 @@ test('a replica that is stopped is gone, with its log where that was asked for',
         maxBytes: 1,
         toldHighWatermark: -1,
         toldLogStartOffset: -1,
+        rest: undefined,
       },
     ],
     isolation: 'highWatermark',

@@ -35,6 +35,8 @@ export interface PartitionFollowers {
   follow(partitions: Iterable<Partition>): void;
   /** This broker leads them, or holds them no more. */
   unfollow(partitions: Iterable<Partition>): void;
+  /** The partition's log has become another, by something else than following. */
+  logChanged(partition: Partition): void;
 }
 
 /** What became of one partition that the controller ordered something about. */
@@ -96,9 +98,15 @@ export class ReplicaManager {
         this.inSyncChanges[change] += 1;
       },
     };
-    parts.logManager.onLogMoved = (log) => {
-      this.find(log.topicPartition.topic, log.topicPartition.partition)?.replaceLog(log);
+    const { logManager, fetchers } = parts;
+    const changed = (log: PartitionLog, change: (partition: Partition) => void): void => {
+      const partition = this.find(log.topicPartition.topic, log.topicPartition.partition);
+      if (partition === undefined) return;
+      change(partition);
+      fetchers.logChanged(partition);
     };
+    logManager.onLogMoved = (log) => changed(log, (partition) => partition.replaceLog(log));
+    logManager.onLogShortened = (log) => changed(log, (partition) => partition.recordStartMoved());
   }
 
   get brokerId(): number {

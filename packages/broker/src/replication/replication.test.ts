@@ -6,6 +6,7 @@ import { Connection } from '@odradek/client/connection';
 import { errorCodes, FetchRequest, FetchResponse } from '@odradek/protocol';
 import { SimulatedWorld } from '@odradek/testing';
 import { batchOf } from '../handlers/broker-requests.fixture.ts';
+import type { Partition } from './partition.ts';
 import { nameOf, ReplicaNodes, type ReplicaNodesOptions, topic, topicId } from './replica-nodes.fixture.ts';
 
 async function setUp(options: ReplicaNodesOptions & { readonly seed?: number } = {}): Promise<ReplicaNodes> {
@@ -77,6 +78,40 @@ describe('followers', () => {
     await nodes.world.advance(10_000);
     assert.equal(nodes.node(1).replication.replicaManager.inSyncChanges.shrunk, 0);
     assert.deepEqual(await untilLevel(nodes), ['0 0 a', '1 0 b']);
+  });
+
+  test('are not looked at while nothing happens, and stay in sync all the same', async () => {
+    const nodes = await setUp();
+    const { world } = nodes;
+    nodes.produce(1, 'a');
+    await untilLevel(nodes);
+    await world.advance(2_000);
+    const partition = nodes.partition(1);
+    const looks = counted(partition, 'tryRecordLevelFetch');
+    const fetches = counted(partition, 'recordFollowerFetch');
+    await world.advance(10_000);
+    assert.deepEqual([looks(), fetches()], [0, 0]);
+    const { clock } = nodes.node(1).machine;
+    for (const follower of partition.followers) assert.ok(clock.monotonicMs() - follower.lastCaughtUpMs < 1_000);
+    world.simulatedNetwork.partition([nameOf(3)], [nameOf(1), nameOf(2)]);
+    const cutMs = clock.monotonicMs();
+    await world.advance(10_000);
+    const [there, away] = partition.followers;
+    assert.ok(there !== undefined && away !== undefined && clock.monotonicMs() - there.lastCaughtUpMs < 1_000);
+    assert.ok(away.lastCaughtUpMs <= cutMs + 10, 'who does not fetch has not caught up');
+  });
+
+  test('tell the leader when their old segments are gone', async () => {
+    const nodes = await setUp({ logConfig: { segmentBytes: 100, retentionBytes: 200 } });
+    for (const value of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      nodes.produce(1, value);
+      await untilLevel(nodes);
+    }
+    assert.equal(nodes.partition(1).lowWatermark, 0);
+    await nodes.world.advance(60_000);
+    const { lowWatermark, log } = nodes.partition(1);
+    assert.ok(log.logStartOffset > 0);
+    assert.equal(lowWatermark, log.logStartOffset);
   });
 
   test('hear that records were deleted, and those that come too late begin where the leader does', async () => {
@@ -200,6 +235,18 @@ describe('a consumer that tells its rack', () => {
     assert.equal((await consume(nodes, 1, 'rack-3', 2)).preferredReadReplica, -1);
   });
 });
+
+/** How often the method is called from now on. */
+function counted(partition: Partition, name: 'tryRecordLevelFetch' | 'recordFollowerFetch'): () => number {
+  let count = 0;
+  const original = partition[name] as (...given: unknown[]) => unknown;
+  const value = (...given: unknown[]): unknown => {
+    count += 1;
+    return original.apply(partition, given);
+  };
+  Object.defineProperty(partition, name, { value });
+  return () => count;
+}
 
 function figures(nodes: ReplicaNodes, id: number): Record<string, number> {
   const series = [...nodes.node(id).machine.metrics.series()];

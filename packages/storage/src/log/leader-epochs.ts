@@ -46,7 +46,7 @@ export class LeaderEpochs {
   }
 
   get latest(): EpochEntry | undefined {
-    return this.#entries.at(-1);
+    return this.#entries[this.#entries.length - 1];
   }
 
   /** The epoch's records begin at the offset. What does not ascend to that is of records that are gone. */

@@ -45,6 +45,8 @@ interface Logs {
   /** Logs on their way into another directory have their lines in its checkpoints; what else happens to them comes from their source. */
   futures(): Iterable<PartitionLog>;
   isBeingCleaned(log: PartitionLog): boolean;
+  /** Told when a log begins later because old segments were deleted. */
+  readonly onLogShortened: (log: PartitionLog) => void;
 }
 
 export class LogMaintenance {
@@ -178,6 +180,7 @@ export class LogMaintenance {
     let left = count;
     const deleted = log.deleteOldSegments(() => left-- > 0);
     if (deleted === 0) return;
+    this.#logs.onLogShortened(log);
     this.#world.logger.info('Deleted old segments', {
       path: log.path,
       segments: deleted,

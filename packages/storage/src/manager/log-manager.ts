@@ -93,6 +93,9 @@ export class LogManager {
   /** Told when a log has moved into another directory. The one that it was before must not be used any more. */
   onLogMoved: (log: PartitionLog) => void = () => undefined;
 
+  /** Told when a log begins later because old segments were deleted. */
+  onLogShortened: (log: PartitionLog) => void = () => undefined;
+
   private constructor(options: LogManagerOptions) {
     const { world, tailCacheBytes = defaultTailCacheBytes, maxOpenFiles } = options;
     this.#options = options;
