@@ -1,6 +1,6 @@
 // What the simulator plays: each scenario is a story told from a seed, and fails by throwing.
 
-import { cluster } from './cluster/cluster.ts';
+import { cluster, operatedCluster } from './cluster/cluster.ts';
 import { crashingBroker } from './crashing-broker.ts';
 import { fullDisk } from './full-disk.ts';
 
@@ -12,5 +12,6 @@ export interface Scenario {
 export const scenarios: readonly Scenario[] = [
   { name: 'crashing-broker', play: crashingBroker },
   { name: 'cluster', play: cluster },
+  { name: 'operated-cluster', play: operatedCluster },
   { name: 'full-disk', play: fullDisk },
 ];

@@ -48,6 +48,7 @@ export {
   type SimulatedDiskOptions,
 } from './simulated-disk.ts';
 export { type NetworkFaults, SimulatedNetwork } from './simulated-network.ts';
+export type { SimulatedProcess } from './simulated-process.ts';
 export { promisesSettled, SimulatedClock, SimulatedTimer } from './simulated-time.ts';
 export { type SimulatedMachine, SimulatedWorld, type SimulatedWorldOptions } from './simulated-world.ts';
 export { SimulatedZooKeeper } from './simulated-zookeeper.ts';

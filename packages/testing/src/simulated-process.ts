@@ -8,9 +8,15 @@ export class SimulatedProcess {
   /** What the program would have heard of; undefined while it runs. */
   #held: (() => void)[] | undefined;
   #isDead = false;
+  #turns = 0;
 
   constructor(time: SimulatedTime) {
     this.#time = time;
+  }
+
+  /** Counts how often it was called into: as long as this stays the same, nothing in it has changed. */
+  get turns(): number {
+    return this.#turns;
   }
 
   get isPaused(): boolean {
@@ -20,7 +26,7 @@ export class SimulatedProcess {
   /** Calls into the program, at once or when it goes on. */
   run(action: () => void): void {
     if (this.#isDead) return;
-    if (this.#held === undefined) action();
+    if (this.#held === undefined) this.#call(action);
     else this.#held.push(action);
   }
 
@@ -37,6 +43,11 @@ export class SimulatedProcess {
   resume(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const action of held) this.#time.schedule(0, action);
+    for (const action of held) this.#time.schedule(0, () => this.#call(action));
+  }
+
+  #call(action: () => void): void {
+    this.#turns += 1;
+    action();
   }
 }

@@ -43,19 +43,34 @@ export class ClusterClient {
    */
   async ask<Q extends MessageDefinition, A extends MessageDefinition>(
     target: Target,
-    [request, response, version]: readonly [Q, A, number],
+    versions: readonly [Q, A, number],
     message: MessageInit<Q>,
     errorOf: (answer: Message<A>) => number,
   ): Promise<Message<A>> {
     for (;;) {
+      const answer = await this.askWhile(() => true, target, versions, message, errorOf);
+      if (answer !== undefined) return answer;
+    }
+  }
+
+  /** As `ask`, as long as the condition holds; undefined: it does not any more. */
+  async askWhile<Q extends MessageDefinition, A extends MessageDefinition>(
+    isWanted: () => boolean,
+    target: Target,
+    [request, response, version]: readonly [Q, A, number],
+    message: MessageInit<Q>,
+    errorOf: (answer: Message<A>) => number,
+  ): Promise<Message<A> | undefined> {
+    while (isWanted()) {
       const answer = await this.tryOnce(target, [request, response, version], message);
       if (answer !== undefined) {
         const { code, isRetriable } = errorByCode(errorOf(answer));
         if (code === errorCodes.NONE || !isRetriable) return answer;
       }
-      this.#addresses.delete(keyOf(target));
+      this.forget(target);
       await this.#pause();
     }
+    return undefined;
   }
 
   /** undefined: nobody answered, or nobody knows whom to ask. */
@@ -72,6 +87,11 @@ export class ClusterClient {
       this.#addresses.delete(keyOf(target));
       return undefined;
     }
+  }
+
+  /** Looks again the next time. */
+  forget(target: Target): void {
+    this.#addresses.delete(keyOf(target));
   }
 
   close(): void {

@@ -8,9 +8,9 @@ import { sessionTimeoutMs } from './simulated-cluster.ts';
 const longestMs = 2 * sessionTimeoutMs;
 
 /** Says what it does; undefined where it cannot be done now. */
-type Fault = (fate: Fate) => string | undefined;
+export type Fault = (fate: Fate) => string | undefined;
 
-const faults: readonly Fault[] = [
+export const usualFaults: readonly Fault[] = [
   killOne,
   killOne,
   losePowerOfOne,
@@ -40,9 +40,12 @@ export class Fate {
   /** How to end what has not ended yet. */
   readonly #endings = new Set<() => void>();
 
-  constructor(cluster: SimulatedCluster, random: SeededRandom) {
+  readonly #faults: readonly Fault[];
+
+  constructor(cluster: SimulatedCluster, random: SeededRandom, faults: readonly Fault[] = usualFaults) {
     this.cluster = cluster;
     this.random = random;
+    this.#faults = faults;
   }
 
   /** Whether nothing that was done goes on. */
@@ -53,7 +56,7 @@ export class Fate {
   inflict(): void {
     if (this.mustSpare && !isWhole(this.cluster)) return;
     this.mustSpare = false;
-    const fault = faults[this.random.nextInt(faults.length)] as Fault;
+    const fault = this.#faults[this.random.nextInt(this.#faults.length)] as Fault;
     const done = fault(this);
     if (done !== undefined) this.story.push(`${Math.round(this.cluster.world.clock.monotonicMs())} ms: ${done}`);
   }
@@ -212,11 +215,27 @@ function slowDisk(fate: Fate): string | undefined {
   return `the disk of ${name} is slow for ${fate.forAWhile(() => world.setDiskDelay(name))} ms`;
 }
 
+/** Room for little more than there is, or for nothing. */
+export function fullDisk(fate: Fate): string | undefined {
+  const node = fate.one('running', 'paused');
+  if (node === undefined) return undefined;
+  const { fileSystem } = fate.cluster.world.machine(node.name);
+  const roomBytes = fate.random.nextInt(4_000);
+  fileSystem.capacityBytes = fileSystem.usedBytes + roomBytes;
+  const ms = fate.forAWhile(() => {
+    fileSystem.capacityBytes = Number.MAX_SAFE_INTEGER;
+  });
+  return `the disk of broker ${node.id} has room for ${roomBytes} bytes for ${ms} ms`;
+}
+
 /** Every broker runs, and every partition has a leader that counts all its replicas as in sync. */
 export function isWhole({ nodes }: SimulatedCluster): boolean {
   if (nodes.some(({ state }) => state !== 'running')) return false;
   const statuses = nodes.flatMap(({ broker }) => broker?.replicas() ?? []);
   const led = statuses.filter(({ isLeader }) => isLeader);
   const partitions = new Set(statuses.map(({ topic, partition }) => `${topic}-${partition}`));
-  return led.length === partitions.size && led.every(({ inSyncReplicas }) => inSyncReplicas.length === nodes.length);
+  return (
+    led.length === partitions.size &&
+    led.every(({ inSyncReplicas, assignedReplicas }) => inSyncReplicas.length === assignedReplicas.length)
+  );
 }

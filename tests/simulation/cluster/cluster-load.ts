@@ -63,12 +63,7 @@ export class ClusterLoad {
       count: 0,
     }));
     this.committed = Array.from({ length: committers }, (_, id) => ({ group: `group-${id}`, offset: 0 }));
-    const work = (name: string, run: (work: Work) => Promise<void>): Promise<void> => {
-      const world = cluster.world.machine(name);
-      const workRandom = new SeededRandom(random.nextInt(2 ** 32));
-      const client = new ClusterClient(world, cluster.addresses, random.nextInt(3));
-      return run({ world, client, random: workRandom, mayStop }).finally(() => client.close());
-    };
+    const work = (name: string, run: (work: Work) => Promise<void>): Promise<void> => atWork(cluster, name, random, mayStop, run);
     this.#ended = Promise.all([
       ...this.written.map((written) => work(written.key, (of) => produce(of, written))),
       ...this.committed.map((committed) => work(committed.group, (of) => commit(of, committed))),
@@ -98,28 +93,63 @@ export class ClusterLoad {
   }
 }
 
-interface Work {
+/** What whoever puts a load on the cluster has: a machine of its own, a client, chance, and somebody who says when to stop. */
+export interface Work {
   readonly world: World;
   readonly client: ClusterClient;
   readonly random: SeededRandom;
   readonly mayStop: () => boolean;
 }
 
-async function produce({ world, client, random, mayStop }: Work, written: Written): Promise<void> {
+/** Lets somebody work on a machine of that name. */
+export function atWork(
+  cluster: SimulatedCluster,
+  name: string,
+  random: SeededRandom,
+  mayStop: () => boolean,
+  run: (work: Work) => Promise<void>,
+): Promise<void> {
+  const world = cluster.world.machine(name);
+  const workRandom = new SeededRandom(random.nextInt(2 ** 32));
+  const client = new ClusterClient(world, cluster.addresses, random.nextInt(cluster.nodes.length));
+  return run({ world, client, random: workRandom, mayStop }).finally(() => client.close());
+}
+
+/** What makes a producer idempotent. */
+export interface ProducerIdentity {
+  readonly producerId: number;
+  readonly producerEpoch: number;
+}
+
+export async function initProducer(client: ClusterClient): Promise<ProducerIdentity> {
   const initialization = { transactionalId: null, transactionTimeoutMs: 60_000 };
   const versions = [InitProducerIdRequest, InitProducerIdResponse, 4] as const;
-  const initialized = await client.ask('anyone', versions, initialization, ({ errorCode }) => errorCode);
-  ensureNone(initialized.errorCode);
-  const { producerId, producerEpoch } = initialized;
+  const { errorCode, producerId, producerEpoch } = await client.ask(
+    'anyone',
+    versions,
+    initialization,
+    ({ errorCode: code }) => code,
+  );
+  ensureNone(errorCode);
+  return { producerId, producerEpoch };
+}
+
+/** The next records of a producer, numbered on from those that were acknowledged. */
+export function nextBatch(world: World, identity: ProducerIdentity | undefined, { key, count }: Written, size: number): Buffer {
+  const records = Array.from({ length: size }, (_, index) => ({
+    timestamp: world.clock.wallTimeMs(),
+    key: Buffer.from(key),
+    value: Buffer.from(String(count + index)),
+  }));
+  return buildRecordBatch(identity === undefined ? {} : { ...identity, baseSequence: count }, records);
+}
+
+async function produce({ world, client, random, mayStop }: Work, written: Written): Promise<void> {
+  const identity = await initProducer(client);
   const target = { leaderOf: { topic: loadTopic, partition: written.partition } };
   while (!mayStop()) {
     const size = 1 + random.nextInt(5);
-    const records = Array.from({ length: size }, (_, index) => ({
-      timestamp: world.clock.wallTimeMs(),
-      key: Buffer.from(written.key),
-      value: Buffer.from(String(written.count + index)),
-    }));
-    const batch = buildRecordBatch({ producerId, producerEpoch, baseSequence: written.count }, records);
+    const batch = nextBatch(world, identity, written, size);
     const partitionData = [{ index: written.partition, records: batch }];
     const request = { acks: -1, timeoutMs: 3_000, topicData: [{ name: loadTopic, partitionData }] };
     let outOfOrder = 0;
@@ -152,9 +182,9 @@ async function commit({ world, client, random, mayStop }: Work, committed: Commi
   }
 }
 
-/** The offset that a group has committed. */
-export async function fetchCommitted(client: ClusterClient, group: string): Promise<number> {
-  const request = { groupId: group, topics: [{ name: loadTopic, partitionIndexes: [0] }] };
+/** The offset that a group has committed; -1: none. */
+export async function fetchCommitted(client: ClusterClient, group: string, partition = 0): Promise<number> {
+  const request = { groupId: group, topics: [{ name: loadTopic, partitionIndexes: [partition] }] };
   const versions = [OffsetFetchRequest, OffsetFetchResponse, 5] as const;
   const answer = await client.ask({ coordinatorOf: group }, versions, request, ({ errorCode, topics: [topic] }) =>
     errorCode === 0 ? (topic?.partitions[0]?.errorCode ?? 0) : errorCode,
@@ -162,10 +192,10 @@ export async function fetchCommitted(client: ClusterClient, group: string): Prom
   return answer.topics[0]?.partitions[0]?.committedOffset ?? -1;
 }
 
-function ensureNone(errorCode: number, ...allowed: readonly number[]): void {
+export function ensureNone(errorCode: number, ...allowed: readonly number[]): void {
   assert.ok(errorCode === errorCodes.NONE || allowed.includes(errorCode), `refused with ${errorByCode(errorCode).name}`);
 }
 
-function pause(world: World, random: SeededRandom): Promise<void> {
+export function pause(world: World, random: SeededRandom): Promise<void> {
   return new Promise((resolve) => world.timer.schedule(pauseMs.min + random.nextInt(pauseMs.max - pauseMs.min), resolve));
 }

@@ -3,12 +3,21 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { Broker, ReplicaStatus } from '@odradek/broker';
-import { buildRecordBatch, iterateBatches, type RecordBatch } from '@odradek/protocol';
+import {
+  buildRecordBatch,
+  encodeToBuffer,
+  iterateBatches,
+  OffsetCommitKey,
+  OffsetCommitValue,
+  type RecordBatch,
+} from '@odradek/protocol';
 import { LogManager, type PartitionLog } from '@odradek/storage';
-import { SimulatedWorld } from '@odradek/testing';
+import { SimulatedDisk, SimulatedWorld } from '@odradek/testing';
 import { isWhole } from './cluster-faults.ts';
 import { ClusterLoad, loadTopic } from './cluster-load.ts';
+import { checkPlaces } from './cluster-places.ts';
 import { ClusterWatch } from './cluster-watch.ts';
+import { CommittedOffsets } from './committed-offsets.ts';
 import { SimulatedCluster, SimulatedNode, sessionTimeoutMs } from './simulated-cluster.ts';
 
 const topic = 'watched';
@@ -17,16 +26,20 @@ const topic = 'watched';
 function staged() {
   const world = new SimulatedWorld({ seed: 1 });
   const nodes = [new SimulatedNode(0), new SimulatedNode(1)];
-  const watch = new ClusterWatch({ world, nodes } as unknown as SimulatedCluster, topic);
+  const watch = new ClusterWatch({ world, nodes } as unknown as SimulatedCluster, { [topic]: 'lossless' });
   return {
+    world,
+    nodes,
     watch,
-    /** The log of partition 0 as `KEY:VALUE` by offset, and what its broker says of it. */
+    /** The log of partition 0 as `KEY:VALUE` or `KEY:VALUE@EPOCH` by offset, and what its broker says of it. */
     put(id: number, records: readonly string[], status: Partial<ReplicaStatus>): void {
-      const { fileSystem } = world.machine(`broker-${id}`);
+      const { fileSystem, process } = world.machine(`broker-${id}`);
+      process.run(() => undefined);
       fileSystem.makeDirectorySync(`/data/${topic}-0`);
-      const batches = records.map((record, offset) => {
-        const [key = '', value = ''] = record.split(':');
-        return buildRecordBatch({ baseOffset: offset }, [{ timestamp: 0, key: Buffer.from(key), value: Buffer.from(value) }]);
+      const batches = records.map((record, baseOffset) => {
+        const [key = '', value = '', partitionLeaderEpoch = 1] = record.split(/[:@]/);
+        const headers = { baseOffset, partitionLeaderEpoch: Number(partitionLeaderEpoch) };
+        return buildRecordBatch(headers, [{ timestamp: 0, key: Buffer.from(key), value: Buffer.from(value) }]);
       });
       fileSystem.replaceFileSync(`/data/${topic}-0/${'0'.repeat(20)}.log`, Buffer.concat(batches));
       const whole: ReplicaStatus = {
@@ -36,6 +49,7 @@ function staged() {
         leader: 0,
         isLeader: false,
         leaderEpoch: 1,
+        assignedReplicas: [0, 1],
         inSyncReplicas: [0, 1],
         logStartOffset: 0,
         highWatermark: records.length,
@@ -76,7 +90,7 @@ test('a high watermark that goes back is caught', () => {
 test('a follower that says that something else is committed is caught', () => {
   const { watch, put } = staged();
   put(0, ['a:0'], { isLeader: true });
-  put(1, ['b:0'], {});
+  put(1, ['b:0@0'], {});
   assert.throws(() => watch.check(), /lost or changed committed records/);
 });
 
@@ -84,8 +98,23 @@ test('a new leader that lacks committed records is caught', () => {
   const { watch, put } = staged();
   put(0, ['a:0', 'a:1'], { isLeader: true });
   watch.check();
-  put(1, ['a:0', 'b:0'], { isLeader: true, leaderEpoch: 2 });
+  put(1, ['a:0', 'b:0@2'], { isLeader: true, leaderEpoch: 2 });
   assert.throws(() => watch.check(), /lost or changed committed records/);
+});
+
+test('two logs that have the same record, and before it others, are caught', () => {
+  const { watch, put } = staged();
+  put(0, ['a:0@0', 'a:1@2'], { isLeader: true, leaderEpoch: 2, highWatermark: 0 });
+  put(1, ['b:0@1', 'a:1@2'], { leaderEpoch: 2, highWatermark: 0 });
+  assert.throws(() => watch.check(), /another past than a replica with the same record 1/);
+});
+
+test('a record in another log than the rest of its producer is caught', () => {
+  const { watch, put } = staged();
+  put(0, ['a:0'], { isLeader: true });
+  watch.check();
+  put(0, ['a:1'], { isLeader: true, topicId: 'another' });
+  assert.throws(() => watch.check(), /a record of a, which writes elsewhere/);
 });
 
 test('a record that is written twice, or before the one before it, is caught', () => {
@@ -109,9 +138,55 @@ test('an acknowledgement before the record is committed is caught', () => {
 test('a replica that keeps what nobody else has is caught in the end', () => {
   const { watch, put } = staged();
   put(0, ['a:0'], { isLeader: true });
-  put(1, ['a:0', 'b:0'], { highWatermark: 1 });
+  put(1, ['a:0', 'b:0@0'], { highWatermark: 1 });
   watch.check();
   assert.throws(() => watch.checkAllAgree(), /holds other records than were committed/);
+});
+
+test('replicas that are to end up with one log, and do not, are caught', () => {
+  const { world, nodes, put } = staged();
+  const watch = new ClusterWatch({ world, nodes } as unknown as SimulatedCluster, { [topic]: 'agreeing' });
+  put(0, ['a:0', 'a:1@2'], { isLeader: true, leaderEpoch: 2 });
+  put(1, ['a:0', 'b:0', 'b:1'], { highWatermark: 3 });
+  watch.check();
+  assert.throws(() => watch.checkAllAgree(), /holds other records than other replicas have/);
+});
+
+test('a consumer that is given what is not committed is caught', () => {
+  const { watch, put } = staged();
+  put(0, ['a:0', 'a:1'], { isLeader: true, highWatermark: 1 });
+  watch.check();
+  watch.checkRead(topic, 0, 0, { key: 'a', value: '0' });
+  assert.throws(() => watch.checkRead(topic, 0, 0, { key: 'b', value: '0' }), /was given a record at offset 0/);
+  assert.throws(() => watch.checkRead(topic, 0, 1, { key: 'a', value: '1' }), /was given a record at offset 1/);
+});
+
+test('a committed offset that goes back is caught', () => {
+  const disk = new SimulatedDisk();
+  const commit = (baseOffset: number, offset: number): Buffer => {
+    const key = encodeToBuffer(OffsetCommitKey, 0, { group: 'g', topic, partition: 0 });
+    const value = encodeToBuffer(OffsetCommitValue, 0, { offset, metadata: '', commitTimestamp: 0 });
+    const record = { timestamp: 0, key: Buffer.concat([Buffer.from([0, 1]), key]), value: Buffer.concat([Buffer.alloc(2), value]) };
+    return buildRecordBatch({ baseOffset }, [record]);
+  };
+  disk.makeDirectorySync('/offsets');
+  disk.replaceFileSync(`/offsets/${'0'.repeat(20)}.log`, Buffer.concat([commit(0, 10), commit(1, 11), commit(2, 7)]));
+  const offsets = new CommittedOffsets();
+  offsets.follow(disk, '/offsets', 0, 2);
+  assert.throws(() => offsets.follow(disk, '/offsets', 0, 3), /of g in watched-0 went back from 11 to 7/);
+});
+
+test('a replica that is where it is not assigned to, a log that nobody holds and one of a deleted topic are caught', () => {
+  const { world, nodes, put } = staged();
+  const simulated = { world, nodes } as unknown as SimulatedCluster;
+  put(0, ['a:0'], { isLeader: true, topicId: 'new' });
+  put(1, ['a:0'], { topicId: 'new' });
+  checkPlaces(simulated, new Map([[topic, 'new']]));
+  put(1, ['a:0'], { topicId: 'old' });
+  assert.throws(() => checkPlaces(simulated, new Map([[topic, 'new']])), /is of a topic that was deleted/);
+  put(0, ['a:0'], { isLeader: true, assignedReplicas: [0], topicId: 'new' });
+  put(1, ['a:0'], { assignedReplicas: [0], topicId: 'new' });
+  assert.throws(() => checkPlaces(simulated, new Map()), /the logs on broker 1/);
 });
 
 type Method = (...args: never[]) => unknown;
@@ -137,7 +212,7 @@ function sabotage(
 async function leaveLeadersAlone(): Promise<void> {
   const world = new SimulatedWorld({ seed: 1 });
   const simulated = await SimulatedCluster.start(world, 3);
-  const watch = new ClusterWatch(simulated, loadTopic);
+  const watch = new ClusterWatch(simulated, { [loadTopic]: 'lossless' });
   world.onTurn = () => watch.check();
   const load = await ClusterLoad.start(simulated, 1);
   watch.watch(load.written);
@@ -189,5 +264,5 @@ test('followers that write down something else than their leader has are caught'
       );
     }) as Method;
   });
-  return assert.rejects(leaveLeadersAlone(), /lost or changed committed records/);
+  return assert.rejects(leaveLeadersAlone(), /has another past/);
 });

@@ -2,88 +2,136 @@
 //
 //   - a leader epoch of a partition has one leader;
 //   - a leader's high watermark never goes back;
+//   - two logs that have the same record of the same leader epoch at an offset are the same up to there;
 //   - what is below any replica's high watermark is the same everywhere, for ever: the committed log;
-//   - every producer's records stand in it once, in order, and all that were acknowledged.
+//   - every producer's records stand in it once, in order, and all that were acknowledged;
+//   - offsets that groups have committed never go back.
+//
+// The committed log and what follows from it hold for topics whose leaders are only ever elected among the in-sync replicas (`lossless`). For the others
+// (`agreeing`) replicas must still end up with one log.
 //
 // The records are read from the simulated disks, as files, behind the brokers' backs.
 
 import assert from 'node:assert/strict';
 import type { ReplicaStatus } from '@odradek/broker';
-import { iterateBatches } from '@odradek/protocol';
 import type { FileSystem } from '@odradek/runtime';
+import type { SimulatedProcess } from '@odradek/testing';
 import type { Written } from './cluster-load.ts';
+import { CommittedOffsets } from './committed-offsets.ts';
+import { DiskLog, Histories, type LoggedRecord } from './disk-log.ts';
 import type { SimulatedCluster, SimulatedNode } from './simulated-cluster.ts';
 
-/** A record as far as the checks care. */
-interface PlainRecord {
-  readonly offset: number;
-  readonly key: string;
-  readonly value: string;
-}
+const offsetsTopic = '__consumer_offsets';
+
+/** What is watched of the records of a topic. */
+export type TopicRule = 'lossless' | 'agreeing';
 
 interface CommittedLog {
-  readonly records: PlainRecord[];
-  end: number;
+  readonly records: LoggedRecord[];
+  readonly histories: number[];
 }
 
+/** What is known of a replica in one life of its broker and one leader epoch. */
 interface Reign {
   readonly life: number;
   readonly leaderEpoch: number;
+  readonly topicId: string;
   highWatermark: number;
-  /** Up to where this replica was found to agree with the committed log. */
-  agreedEnd: number;
+  logEndOffset: number;
+  readonly log: DiskLog;
 }
 
 export class ClusterWatch {
   readonly #cluster: SimulatedCluster;
-  readonly #topic: string;
+  readonly #rules: Readonly<Record<string, TopicRule>>;
+  readonly #histories = new Histories();
   readonly #leaders = new Map<string, number>();
+  /** By broker and partition. */
   readonly #reigns = new Map<string, Reign>();
-  readonly #committed = new Map<number, CommittedLog>();
-  /** How many records of each producer are committed, by its key. */
-  readonly #counts = new Map<string, number>();
-  #written: readonly Written[] = [];
+  readonly #committed = new Map<string, CommittedLog>();
+  /** By topic and partition: its committed log. */
+  readonly #latest = new Map<string, string>();
+  /** By partition, offset and leader epoch. */
+  readonly #matching = new Map<string, number>();
+  /** How many records of each producer are committed, by its key, and in which log. */
+  readonly #counts = new Map<string, { readonly home: string; count: number }>();
+  /** How far each broker's program had got at the last look: where nothing has run, nothing has changed. */
+  readonly #looked = new Map<SimulatedNode, { readonly process: SimulatedProcess; readonly turns: number }>();
+  readonly #offsets = new CommittedOffsets();
+  #written: readonly (readonly Written[])[] = [];
 
-  constructor(cluster: SimulatedCluster, topic: string) {
+  constructor(cluster: SimulatedCluster, rules: Readonly<Record<string, TopicRule>>) {
     this.#cluster = cluster;
-    this.#topic = topic;
+    this.#rules = rules;
   }
 
-  watch(written: readonly Written[]): void {
+  /** The lists may grow. */
+  watch(...written: readonly (readonly Written[])[]): void {
     this.#written = written;
   }
 
   check(): void {
     for (const node of this.#cluster.nodes) {
+      if (!this.#hasRun(node)) continue;
       for (const status of node.broker?.replicas() ?? []) this.#checkReplica(node, status);
     }
-    for (const { key, count } of this.#written) {
-      const committed = this.#counts.get(key) ?? 0;
-      assert.ok(count <= committed, `${key} was told of ${count} records, and only ${committed} are committed`);
-    }
-  }
-
-  /** Once all is well again: every replica has the whole of the committed log. */
-  checkAllAgree(): void {
-    for (const node of this.#cluster.nodes) {
-      for (const status of node.broker?.replicas() ?? []) {
-        if (status.topic !== this.#topic) continue;
-        const committed = this.#committed.get(status.partition)?.records ?? [];
-        const found = this.#read(node, status, 0, status.logEndOffset);
-        assert.deepEqual(found, committed, `${describe(node, status)} holds other records than were committed`);
+    for (const written of this.#written) {
+      for (const { key, count } of written) {
+        const committed = this.#counts.get(key)?.count ?? 0;
+        assert.ok(count <= committed, `${key} was told of ${count} records, and only ${committed} are committed`);
       }
     }
   }
 
+  /** A consumer may be given nothing but what is committed. */
+  checkRead(topic: string, partition: number, offset: number, { key, value }: Pick<LoggedRecord, 'key' | 'value'>): void {
+    const record = this.#committed.get(this.#latest.get(`${topic}-${partition}`) ?? '')?.records[offset];
+    const found = record === undefined ? 'nothing' : `${record.key}:${record.value}`;
+    assert.equal(`${key}:${value}`, found, `a consumer was given a record at offset ${offset} of ${topic}-${partition}`);
+  }
+
+  /** Once all is well again: every replica has the same log, which is the whole of the committed one where nothing may be lost. */
+  checkAllAgree(): void {
+    const histories = new Map<string, number>();
+    for (const node of this.#cluster.nodes) {
+      for (const status of node.broker?.replicas() ?? []) {
+        const rule = this.#rules[status.topic];
+        if (rule === undefined) continue;
+        const found = this.#diskLog(node, status);
+        found.follow(status.logEndOffset);
+        const committed = this.#committed.get(partitionOf(status));
+        const history = found.historyBefore(found.end);
+        const expected = rule === 'lossless' ? (committed?.histories.at(-1) ?? 0) : histories.get(partitionOf(status));
+        const others = rule === 'lossless' ? 'were committed' : 'other replicas have';
+        if (expected !== undefined && history !== expected) {
+          assert.fail(`${describe(node, status)} holds other records than ${others}`);
+        }
+        histories.set(partitionOf(status), history);
+      }
+    }
+  }
+
+  #hasRun(node: SimulatedNode): boolean {
+    const { process } = this.#cluster.world.machine(node.name);
+    const { turns } = process;
+    const looked = this.#looked.get(node);
+    if (looked?.process === process && looked.turns === turns) return false;
+    this.#looked.set(node, { process, turns });
+    return true;
+  }
+
   #checkReplica(node: SimulatedNode, status: ReplicaStatus): void {
-    const { topic, partition, isLeader, leaderEpoch, highWatermark } = status;
+    const { topic, partition, isLeader, leaderEpoch, highWatermark, logEndOffset } = status;
     if (isLeader) {
-      const epoch = `${topic}-${partition} ${leaderEpoch}`;
+      const epoch = `${partitionOf(status)} ${leaderEpoch}`;
       const leader = this.#leaders.get(epoch) ?? node.id;
       this.#leaders.set(epoch, leader);
       assert.equal(node.id, leader, `${topic}-${partition} has two leaders in epoch ${leaderEpoch}`);
     }
     const reign = this.#reignOf(node, status);
+    const rule = this.#rules[topic];
+    const isOld = highWatermark === reign.highWatermark && logEndOffset === reign.logEndOffset;
+    if (isOld) return;
     if (isLeader) {
       assert.ok(
         highWatermark >= reign.highWatermark,
@@ -91,63 +139,84 @@ export class ClusterWatch {
       );
     }
     reign.highWatermark = highWatermark;
-    if (topic === this.#topic && highWatermark > reign.agreedEnd) {
-      this.#agree(node, status, reign.agreedEnd);
-      reign.agreedEnd = highWatermark;
-    }
+    reign.logEndOffset = logEndOffset;
+    if (topic === offsetsTopic) this.#offsets.follow(this.#fileSystem(node), folderOf(status), partition, highWatermark);
+    if (rule === undefined) return;
+    const before = Math.min(reign.log.end, logEndOffset);
+    reign.log.follow(logEndOffset);
+    this.#match(node, status, reign.log, before);
+    if (rule === 'lossless') this.#agree(node, status, reign.log);
   }
 
-  #reignOf(node: SimulatedNode, { topic, partition, leaderEpoch, highWatermark }: ReplicaStatus): Reign {
+  #reignOf(node: SimulatedNode, status: ReplicaStatus): Reign {
+    const { topic, partition, topicId, leaderEpoch } = status;
     const key = `${node.id} ${topic}-${partition}`;
     const known = this.#reigns.get(key);
-    if (known !== undefined && known.life === node.life && known.leaderEpoch === leaderEpoch) return known;
-    const reign: Reign = { life: node.life, leaderEpoch, highWatermark, agreedEnd: 0 };
+    if (known?.life === node.life && known.leaderEpoch === leaderEpoch && known.topicId === topicId) return known;
+    const log = this.#diskLog(node, status);
+    const reign: Reign = { life: node.life, leaderEpoch, topicId, highWatermark: -1, logEndOffset: -1, log };
     this.#reigns.set(key, reign);
     return reign;
   }
 
-  /** What the replica says is committed must be what was committed before, and adds to it. */
-  #agree(node: SimulatedNode, status: ReplicaStatus, from: number): void {
-    const log = this.#committed.get(status.partition) ?? { records: [], end: 0 };
-    this.#committed.set(status.partition, log);
-    const found = this.#read(node, status, from, status.highWatermark);
-    const known = log.records.slice(from, status.highWatermark);
-    assert.deepEqual(found.slice(0, known.length), known, `${describe(node, status)} has lost or changed committed records`);
-    for (const record of found.slice(known.length)) {
-      assert.equal(record.offset, log.end, `${describe(node, status)} has a gap`);
-      const expected = this.#counts.get(record.key) ?? 0;
-      assert.equal(Number(record.value), expected, `${describe(node, status)}: ${record.key} is out of order or repeated`);
-      this.#counts.set(record.key, expected + 1);
-      log.records.push(record);
-      log.end += 1;
+  /** A leader epoch has one leader, which writes each offset once. */
+  #match(node: SimulatedNode, status: ReplicaStatus, log: DiskLog, from: number): void {
+    for (let offset = from; offset < log.end; offset++) {
+      const key = `${partitionOf(status)} ${offset} ${log.records[offset]?.leaderEpoch}`;
+      const history = log.histories[offset] as number;
+      const known = this.#matching.get(key);
+      if (known === undefined) this.#matching.set(key, history);
+      else assert.equal(history, known, `${describe(node, status)} has another past than a replica with the same record ${offset}`);
     }
   }
 
-  #read(node: SimulatedNode, { topic, partition }: ReplicaStatus, from: number, to: number): PlainRecord[] {
-    const { fileSystem } = this.#cluster.world.machine(node.name);
-    return readLog(fileSystem, `/data/${topic}-${partition}`, from, to);
+  /** What the replica says is committed must be what was committed before, and adds to it. */
+  #agree(node: SimulatedNode, status: ReplicaStatus, log: DiskLog): void {
+    const id = partitionOf(status);
+    const committed = this.#committed.get(id) ?? { records: [], histories: [] };
+    this.#committed.set(id, committed);
+    this.#latest.set(`${status.topic}-${status.partition}`, id);
+    const end = Math.min(status.highWatermark, log.end);
+    const common = Math.min(end, committed.records.length);
+    if (common > 0 && log.histories[common - 1] !== committed.histories[common - 1]) {
+      const message = `${describe(node, status)} has lost or changed committed records`;
+      assert.deepEqual(log.records.slice(0, common), committed.records.slice(0, common), message);
+    }
+    for (let offset = common; offset < end; offset++) {
+      const record = log.records[offset] as LoggedRecord;
+      this.#count(node, status, record);
+      committed.records.push(record);
+      committed.histories.push(log.histories[offset] as number);
+    }
   }
+
+  #count(node: SimulatedNode, status: ReplicaStatus, { key, value }: LoggedRecord): void {
+    const home = partitionOf(status);
+    const counted = this.#counts.get(key) ?? { home, count: 0 };
+    this.#counts.set(key, counted);
+    assert.equal(counted.home, home, `${describe(node, status)} has a record of ${key}, which writes elsewhere`);
+    assert.equal(Number(value), counted.count, `${describe(node, status)}: ${key} is out of order or repeated`);
+    counted.count += 1;
+  }
+
+  #diskLog(node: SimulatedNode, status: ReplicaStatus): DiskLog {
+    return new DiskLog(this.#fileSystem(node), folderOf(status), this.#histories);
+  }
+
+  #fileSystem(node: SimulatedNode): FileSystem {
+    return this.#cluster.world.machine(node.name).fileSystem;
+  }
+}
+
+function folderOf({ topic, partition }: ReplicaStatus): string {
+  return `/data/${topic}-${partition}`;
+}
+
+/** A topic that is deleted and made again is another one. */
+function partitionOf({ topic, topicId, partition }: ReplicaStatus): string {
+  return `${topic}-${partition} ${topicId}`;
 }
 
 function describe(node: SimulatedNode, { topic, partition, leaderEpoch, isLeader }: ReplicaStatus): string {
   return `${topic}-${partition} on broker ${node.id} (${isLeader ? 'leader' : 'follower'} in epoch ${leaderEpoch})`;
-}
-
-function readLog(fileSystem: FileSystem, directory: string, from: number, to: number): PlainRecord[] {
-  const segments = fileSystem
-    .listSync(directory)
-    .filter((name) => name.endsWith('.log'))
-    .sort();
-  const records: PlainRecord[] = [];
-  segments.forEach((name, index) => {
-    const nextBase = Number(segments[index + 1]?.slice(0, 20) ?? Number.MAX_SAFE_INTEGER);
-    if (nextBase <= from || Number(name.slice(0, 20)) >= to) return;
-    for (const batch of iterateBatches(fileSystem.readFileSync(`${directory}/${name}`))) {
-      if (batch.lastOffset < from || batch.baseOffset >= to) continue;
-      for (const { offset, key, value } of batch.records()) {
-        if (offset >= from && offset < to) records.push({ offset, key: String(key), value: String(value) });
-      }
-    }
-  });
-  return records;
 }

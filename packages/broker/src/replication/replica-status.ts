@@ -10,6 +10,7 @@ export interface ReplicaStatus {
   readonly leader: number;
   readonly isLeader: boolean;
   readonly leaderEpoch: number;
+  readonly assignedReplicas: readonly number[];
   readonly inSyncReplicas: readonly number[];
   readonly logStartOffset: number;
   readonly highWatermark: number;
@@ -22,7 +23,7 @@ export function replicaStatuses(partitions: Iterable<Partition>): ReplicaStatus[
   const statuses: ReplicaStatus[] = [];
   for (const partition of partitions) {
     if (!partition.hasLog) continue;
-    const { topic, index, topicId, leader, isLeader, leaderEpoch, log } = partition;
+    const { topic, index, topicId, leader, isLeader, leaderEpoch, assignedReplicas, log } = partition;
     const { logStartOffset, highWatermark, writtenEndOffset } = log;
     statuses.push({
       topic,
@@ -31,6 +32,7 @@ export function replicaStatuses(partitions: Iterable<Partition>): ReplicaStatus[
       leader,
       isLeader,
       leaderEpoch,
+      assignedReplicas,
       inSyncReplicas: [...partition.inSyncReplicas],
       logStartOffset,
       highWatermark,
