@@ -50,7 +50,7 @@ export const groupSettings = {
   }),
   'group.consumer.heartbeat.interval.ms': int(5000, {
     valid: atLeast(1),
-    doc: 'How often members of a consumer group send heartbeats, unless the group says otherwise.',
+    doc: 'How often members of a consumer group send heartbeats while it is at rest, unless the group says otherwise.',
   }),
   'group.consumer.min.heartbeat.interval.ms': int(5000, {
     valid: atLeast(1),

@@ -10,7 +10,7 @@ export const perGroupSettings = {
   }),
   'consumer.heartbeat.interval.ms': int(5000, {
     valid: atLeast(1),
-    doc: 'How often members of the consumer group send heartbeats.',
+    doc: 'How often members of the consumer group send heartbeats while it is at rest.',
   }),
   'consumer.assignment.interval.ms': int(1000, {
     valid: atLeast(0),

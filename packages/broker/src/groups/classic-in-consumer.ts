@@ -77,7 +77,7 @@ export class ClassicInConsumer {
       classic: { sessionTimeoutMs: request.sessionTimeoutMs, protocols },
     };
     const reported = byTopicId(subscription.ownedPartitions, this.#parts.metadata());
-    const after = progress(membership.progressParts(groupId), group, before, updated, reported, records);
+    const { member: after } = progress(membership.progressParts(groupId), group, before, updated, reported, records);
     const downgraded =
       replaced === undefined || replaced.memberId === memberId ? null : conversion.downgradeByReplacement(group, replaced, after);
     if (downgraded !== null) records.push(...downgraded);

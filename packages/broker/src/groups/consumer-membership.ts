@@ -29,6 +29,7 @@ import type { ConsumerRegexes } from './consumer-regexes.ts';
 import { ConsumerTimers } from './consumer-timers.ts';
 import type { GroupConversion } from './group-conversion.ts';
 import type { GroupSettings } from './group-settings.ts';
+import { nextHeartbeatMs } from './next-heartbeat.ts';
 
 export type ConsumerHeartbeatAnswer = MessageInit<typeof ConsumerGroupHeartbeatResponse>;
 
@@ -121,7 +122,9 @@ export class ConsumerMembership {
       clientHost: context.clientHost,
       classic: null,
     };
-    const after = progress(this.progressParts(groupId), group, before, updated, reported, records);
+    const parts = this.progressParts(groupId);
+    const progressed = progress(parts, group, before, updated, reported, records);
+    const { member: after } = progressed;
     this.#parts.regexes.refreshIfDue(group, before, updated, context.maySeeTopic);
     if (after.state === 'unrevokedPartitions' && after !== updated) {
       this.timers.expectRevocation(groupId, memberId, after.memberEpoch, after.rebalanceTimeoutMs);
@@ -138,7 +141,13 @@ export class ConsumerMembership {
       response: {
         memberId,
         memberEpoch: after.memberEpoch,
-        heartbeatIntervalMs: this.#parts.settings.consumerHeartbeatIntervalMs(groupId),
+        heartbeatIntervalMs: nextHeartbeatMs(after, {
+          groupEpoch: progressed.groupEpoch,
+          assignmentAgeMs: parts.nowMs - progressed.assignmentTimestampMs,
+          memberCount: group.members.size,
+          heartbeatIntervalMs: this.#parts.settings.consumerHeartbeatIntervalMs(groupId),
+          assignmentIntervalMs: parts.assignmentIntervalMs,
+        }),
         assignment: isToldAssignment ? { topicPartitions: assignmentOf(after) } : null,
       },
     };

@@ -35,9 +35,17 @@ export interface ProgressParts {
   readonly assignor: (name: string | null) => Assignor;
 }
 
+/** As member and group are when the records are applied. */
+export interface Progress {
+  readonly member: ConsumerMember;
+  readonly groupEpoch: number;
+  /** When the target assignment was made. */
+  readonly assignmentTimestampMs: number;
+}
+
 const nothing: TopicPartitions = new Map();
 
-/** Adds the records and returns the member as it is when they are applied. `before` is the member as it is known. */
+/** Adds the records. `before` is the member as it is known. */
 export function progress(
   parts: ProgressParts,
   group: ConsumerGroup,
@@ -45,7 +53,7 @@ export function progress(
   updated: ConsumerMember,
   reported: TopicPartitions | null,
   records: CoordinatorRecord[],
-): ConsumerMember {
+): Progress {
   const { groupId } = group;
   const { metadata } = parts;
   if (!hasSameMetadata(before, updated)) records.push(memberRecord(groupId, updated));
@@ -66,6 +74,7 @@ export function progress(
 
   let targetEpoch = group.assignmentEpoch;
   let target = group.targetOf(updated) ?? nothing;
+  let { assignmentTimestampMs } = group;
   if (groupEpoch > targetEpoch && mayAssign(parts, group)) {
     const targets = assignTarget(group, members, regexes, parts.assignor(group.preferredAssignor(updated)), metadata);
     for (const [memberId, each] of targets) {
@@ -73,6 +82,7 @@ export function progress(
     }
     records.push(targetEpochRecord(groupId, groupEpoch, parts.nowMs));
     targetEpoch = groupEpoch;
+    assignmentTimestampMs = parts.nowMs;
     target = targets.get(updated.memberId) ?? nothing;
   }
   const reconciled = reconcile(updated, {
@@ -83,9 +93,9 @@ export function progress(
     isOwned: (topicId, partition) => group.isOwned(topicId, partition),
     reported,
   });
-  if (hasSameProgress(reconciled, updated)) return updated;
+  if (hasSameProgress(reconciled, updated)) return { member: updated, groupEpoch, assignmentTimestampMs };
   records.push(currentAssignmentRecord(groupId, reconciled));
-  return reconciled;
+  return { member: reconciled, groupEpoch, assignmentTimestampMs };
 }
 
 /** The first one comes at once; those that follow wait, so that many members that join make few assignments. */

@@ -100,11 +100,13 @@ export class ScenarioMembers {
     };
     const context = { apiVersion: Number(options.get('v') ?? 1), clientId: name, clientHost: '/127.0.0.1' };
     this.#parts.coordinator.consumerHeartbeat(request, context).then(
-      ({ memberId, memberEpoch: epoch, assignment }) => {
+      ({ memberId, memberEpoch: epoch, assignment, heartbeatIntervalMs = 0 }) => {
         client.memberId = memberId ?? '';
         client.generationId = epoch ?? -1;
         const given = assignment == null ? 'as before' : printTopics(assignment.topicPartitions ?? []);
-        this.#parts.say(`${name}: epoch ${epoch}, ${given}`);
+        const isLeaving = heartbeatIntervalMs === 0;
+        const again = isLeaving || heartbeatIntervalMs === 5000 ? '' : `, again in ${heartbeatIntervalMs} ms`;
+        this.#parts.say(`${name}: epoch ${epoch}, ${given}${again}`);
       },
       (error: unknown) => this.#parts.say(`${name}: ${nameOf(error)}`),
     );
