@@ -2,8 +2,8 @@
 //
 //	group-members BOOTSTRAP PARTITIONS MEMBERS classic|consumer
 //
-// Makes a topic, lets the members join at once, waits until the group is stable with all of them, and says after how many
-// milliseconds that was. Then the members leave.
+// Makes a topic, lets the members join at once, waits until the group is stable with all of them and all partitions are theirs, and
+// says after how many milliseconds that was. Then the members leave.
 package main
 
 import (
@@ -41,6 +41,15 @@ func main() {
 		time.Sleep(100 * time.Millisecond)
 	}
 
+	// The coordinator of Apache Kafka hears of a topic when its partitions are there, which takes seconds. A group that forms before
+	// is stable with nothing.
+	for offsets, err := admin.ListStartOffsets(ctx, name); err != nil || offsets.Error() != nil || len(offsets[name]) < partitions; {
+		check(ctx.Err())
+		time.Sleep(100 * time.Millisecond)
+		offsets, err = admin.ListStartOffsets(ctx, name)
+	}
+	time.Sleep(time.Second)
+
 	options := []kgo.Opt{kgo.SeedBrokers(bootstrap), kgo.ConsumerGroup(name), kgo.ConsumeTopics(name),
 		kgo.Balancers(kgo.RangeBalancer()), kgo.FetchMaxWait(5 * time.Second),
 		kgo.SessionTimeout(45 * time.Second), kgo.RebalanceTimeout(60 * time.Second)}
@@ -58,12 +67,12 @@ func main() {
 		}()
 	}
 	for {
-		state, count, err := describe(ctx, admin, name, protocol)
-		if err == nil && state == "Stable" && count == members {
+		state, count, assigned, err := describe(ctx, admin, name, protocol)
+		if err == nil && state == "Stable" && count == members && assigned == partitions {
 			break
 		}
 		if ctx.Err() != nil {
-			log.Fatalf("gave up: %d members, state %s, %v", count, state, err)
+			log.Fatalf("gave up: %d members with %d partitions, state %s, %v", count, assigned, state, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -75,13 +84,16 @@ func main() {
 	leaving.Wait()
 }
 
-func describe(ctx context.Context, admin *kadm.Client, group, protocol string) (string, int, error) {
+// The group's state, its members, and the partitions that they have.
+func describe(ctx context.Context, admin *kadm.Client, group, protocol string) (string, int, int, error) {
 	if protocol == "consumer" {
-		described, err := admin.DescribeConsumerGroups(ctx, group)
-		return described[group].State, len(described[group].Members), err
+		groups, err := admin.DescribeConsumerGroups(ctx, group)
+		described := groups[group]
+		return described.State, len(described.Members), len(described.AssignedPartitions()[group]), err
 	}
-	described, err := admin.DescribeGroups(ctx, group)
-	return described[group].State, len(described[group].Members), err
+	groups, err := admin.DescribeGroups(ctx, group)
+	described := groups[group]
+	return described.State, len(described.Members), len(described.AssignedPartitions()[group]), err
 }
 
 func check(err error) {
