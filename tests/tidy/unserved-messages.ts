@@ -6,7 +6,6 @@ const reasons: readonly { readonly keys: readonly number[]; readonly needs: stri
   { keys: [24, 25, 26, 27, 28, 65, 66], needs: 'the transaction coordinator' },
   { keys: [17, 36], needs: 'authentication' },
   { keys: [38, 39, 40, 41], needs: 'delegation tokens' },
-  { keys: [48, 49], needs: 'client quotas' },
   { keys: [71, 72], needs: 'client telemetry' },
   { keys: [76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92], needs: 'share groups' },
   { keys: [88, 89, 93], needs: 'groups of the streams protocol' },

@@ -37,6 +37,8 @@ import type { PartLoggers } from './logging/part-loggers.ts';
 import { type BrokerEndpoint, MetadataCache } from './metadata/metadata-cache.ts';
 import { SocketServer } from './network/socket-server.ts';
 import { socketServerLimits } from './network/socket-server-limits.ts';
+import { ClientQuotas } from './quotas/client-quotas.ts';
+import { startQuotas } from './quotas/start-quotas.ts';
 import { alterPartition } from './replication/alter-partition-manager.ts';
 import { FetchSessions } from './replication/fetch-sessions.ts';
 import { type Replication, startReplication } from './replication/start-replication.ts';
@@ -154,6 +156,7 @@ export interface State extends Omit<Replication, 'close'> {
   readonly metadataCache: MetadataCache;
   readonly rules: ConfigRules;
   readonly configChanges: ConfigChanges;
+  readonly clientQuotas: ClientQuotas;
   readonly logConfigs: TopicLogConfigs;
   /** undefined: everybody may do everything. */
   readonly authorizer: Authorizer | undefined;
@@ -172,7 +175,10 @@ export async function loadState(
   const metadataCache = new MetadataCache(clusterId);
   const rules = configRules(config);
   const logger = loggers.root.child('admin');
-  const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules, brokerId, logger });
+  const lookup = async (host: string): Promise<string | undefined> => world.network.lookup?.(host);
+  const clientQuotas = new ClientQuotas({ coordination, logger: loggers.root.child('quotas'), lookup });
+  const otherEntities = clientQuotas;
+  const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules, brokerId, logger, otherEntities });
   stoppers.push(() => configChanges.close());
   stoppers.push(followCleanerSettings(config, logManager));
   stoppers.push(followMoveSettings(config, logManager));
@@ -207,7 +213,7 @@ export async function loadState(
     if (type === configResourceTypes.TOPIC) replicaManager.updateLogConfigs(name);
   });
   logConfigs.onDefaultsChange(() => replicaManager.updateAllLogConfigs());
-  return { metadataCache, rules, configChanges, logConfigs, authorizer, localChannel, ...replication };
+  return { metadataCache, rules, configChanges, clientQuotas, logConfigs, authorizer, localChannel, ...replication };
 }
 
 /** How long a partition that a full disk has refused waits for being tried again. */
@@ -346,6 +352,10 @@ export function buildRequestHandling(
   const { clock, timer, random, network, fileSystem, metrics } = world;
   const { replicaManager } = state;
   const logger = loggers.root.child('requests');
+  const brokerApis = new Set<number>();
+  const isBrokerApi = (apiKey: number): boolean => brokerApis.has(apiKey);
+  const quotas = startQuotas({ clock, metrics, config, clientQuotas: state.clientQuotas, isBrokerApi });
+  stoppers.push(() => quotas.close());
   const handlers = createHandlers({
     brokerId,
     brokerEpoch: () => membership.epoch,
@@ -362,11 +372,13 @@ export function buildRequestHandling(
     }),
     logManager,
     ...services,
+    ...quotas,
     controller: () => services.controller,
     loggers,
     logger,
     fileSystem,
   });
+  for (const { api } of handlers.forBrokers) brokerApis.add(api.key);
   services.localChannel.serve(handlers.forBrokers);
   const { authorizer, metadataCache } = state;
   const autoCreatesTopics = (): boolean => config.get('auto.create.topics.enable');
@@ -376,6 +388,7 @@ export function buildRequestHandling(
     clock,
     logger,
     metrics,
+    throttle: quotas.throttle,
   });
   const sockets = new SocketServer({
     network,
@@ -385,6 +398,7 @@ export function buildRequestHandling(
     requests: router,
     limits: () => socketServerLimits(config),
     interBrokerListenerName: config.interBrokerListenerName,
+    turnAwayMs: (address) => quotas.addressRates.arrive(address),
   });
   stoppers.push(async () => {
     // Who waits for something is answered with what there is, and what was begun in this turn is still written.

@@ -55,4 +55,6 @@ export interface Network {
     options: { readonly host: string; readonly port: number; readonly timeoutMs?: number },
     receiver: (stream: ByteStream) => StreamReceiver,
   ): Promise<ByteStream>;
+  /** The address of a host; undefined: nobody knows it. Absent where hosts are known by their names only. */
+  lookup?(host: string): Promise<string | undefined>;
 }

@@ -1,5 +1,6 @@
 // The real network: TCP through Node's sockets, whose events become calls of one receiver.
 
+import { lookup } from 'node:dns/promises';
 import { createServer, isIPv4, type Server, Socket, type SocketConstructorOpts } from 'node:net';
 import type { ByteStream, Listener, ListenOptions, Network, StreamReceiver } from './network.ts';
 
@@ -67,6 +68,15 @@ export class NodeNetwork implements Network {
     });
     socket.connect({ host: options.host, port: options.port });
     return opening;
+  }
+
+  async lookup(host: string): Promise<string | undefined> {
+    try {
+      return plainAddress((await lookup(host)).address);
+    } catch {
+      // Whatever the reason, there is no address now.
+      return undefined;
+    }
   }
 }
 

@@ -64,12 +64,21 @@ export interface ConfigAlteration {
 /** The overrides are those that hold from now on. A promise is waited for before the next change is told. */
 export type ConfigListener = (resource: ConfigResource, overrides: ReadonlyMap<string, string>) => void | Promise<void>;
 
+/** Whoever keeps the configs of other entities: users, clients and addresses, whose changes are announced in the same place. */
+export interface EntityFollower {
+  /** Changes may have been missed. */
+  readAll(): Promise<void>;
+  /** `path` is that below the folder of the type. */
+  entityChanged(type: ConfigEntityType, path: string): Promise<void>;
+}
+
 export interface ConfigChangesParts {
   readonly coordination: Coordination;
   readonly metadataCache: MetadataCache;
   readonly rules: ConfigRules;
   readonly brokerId: number;
   readonly logger: Logger;
+  readonly otherEntities?: EntityFollower;
 }
 
 const noOverrides: ReadonlyMap<string, string> = new Map();
@@ -159,6 +168,11 @@ export class ConfigChanges {
       for (const change of configs) applyOperation(after, change, this.#parts.rules.rule(type, change.name));
       return after;
     });
+  }
+
+  /** Settles when all that was announced before this call is known here. */
+  catchUp(): Promise<void> {
+    return this.#takeNotifications();
   }
 
   /** The watches went with the lost session: everything is read again, and what others have changed meanwhile is told. */
@@ -265,6 +279,7 @@ export class ConfigChanges {
       const present = names.map((entity) => resourceOf(type, entity).name);
       await Promise.all([...new Set([...present, ...this.#overrides[type].keys()])].map((name) => this.#readAgain({ type, name })));
     }
+    await this.#parts.otherEntities?.readAll();
   }
 
   async #readAgain(resource: ConfigResource): Promise<void> {
@@ -309,8 +324,9 @@ export class ConfigChanges {
     const fresh = names.filter((name) => sequenceNumber(name) > taken).sort((a, b) => sequenceNumber(a) - sequenceNumber(b));
     if (fresh.length === 0) return;
     const nodes = await Promise.all(fresh.map((name) => this.#readNotification(`${folder}/${name}`)));
-    this.#taken.set(folder, sequenceNumber(fresh.at(-1) ?? ''));
     for (const entityPath of new Set(nodes.flatMap((node) => node?.entityPath ?? []))) await this.#entityChanged(entityPath);
+    // Only now: when the store goes away in between, all of them are read again once it is back.
+    this.#taken.set(folder, sequenceNumber(fresh.at(-1) ?? ''));
     const nowMs = Math.max(...nodes.map((node) => node?.createdMs ?? 0));
     await this.#removeOld(folder, names, nowMs);
   }
@@ -329,10 +345,14 @@ export class ConfigChanges {
 
   async #entityChanged(entityPath: string): Promise<void> {
     const [entityType = '', ...rest] = entityPath.split('/');
+    const path = rest.join('/');
     const type = entityTypes.find(([, name]) => name === entityType)?.[0];
-    // Quotas and credentials of users, clients and addresses are somebody else's.
-    if (type === undefined) return;
-    const resource = resourceOf(type, rest.join('/'));
+    if (type === undefined) {
+      const other = otherEntityTypes.find((name) => name === entityType);
+      if (other !== undefined) await this.#parts.otherEntities?.entityChanged(other, path);
+      return;
+    }
+    const resource = resourceOf(type, path);
     await this.#load(resource);
     await this.#tell(resource);
   }
@@ -419,6 +439,9 @@ const entityTypes: readonly (readonly [ConfigResourceType, ConfigEntityType])[] 
   [configResourceTypes.GROUP, 'groups'],
   [configResourceTypes.CLIENT_METRICS, 'client-metrics'],
 ];
+
+/** Kept by the follower of other entities: quotas, and the credentials of users. */
+const otherEntityTypes: readonly ConfigEntityType[] = ['users', 'clients', 'ips'];
 
 function entityTypeOf(type: ConfigResourceType): ConfigEntityType {
   return entityTypes.find(([candidate]) => candidate === type)?.[1] ?? 'topics';

@@ -18,6 +18,7 @@ import type { BrokerRack } from '../controller/replica-placement.ts';
 import { type MetadataCache, type MetadataSnapshot, noLeader } from '../metadata/metadata-cache.ts';
 import { randomUuid } from '../metadata/random-uuid.ts';
 import { type ConfigChanges, type ConfigRules, configResourceTypes } from './config-changes.ts';
+import type { MutationBudget } from './mutation-budget.ts';
 import { planGrowth, planTopic, TopicNames, type TopicPlan } from './topic-plans.ts';
 
 /** A topic of a CreateTopics request, as decoded. */
@@ -84,6 +85,13 @@ export interface TopicDefaults {
     | undefined;
 }
 
+export interface ChangeOptions {
+  readonly timeoutMs: number;
+  readonly validateOnly: boolean;
+  /** What is done is taken from it; undefined: there is no limit. */
+  readonly budget?: MutationBudget | undefined;
+}
+
 export interface TopicChangesParts {
   readonly coordination: Coordination;
   readonly metadataCache: MetadataCache;
@@ -111,12 +119,12 @@ export class TopicChanges {
   /** CreateTopics. Settles when all topics have leaders in the metadata cache, or after timeoutMs (REQUEST_TIMED_OUT for the rest). */
   async createTopics(
     topics: readonly TopicToCreate[],
-    { timeoutMs, validateOnly }: { readonly timeoutMs: number; readonly validateOnly: boolean },
+    { timeoutMs, validateOnly, budget }: ChangeOptions,
   ): Promise<CreatedTopic[]> {
     this.#ensureController();
     this.#checkTotal(topics);
     const existing = await this.#topicNames();
-    const created = await Promise.all(topics.map((topic) => this.#createTopic(topic, existing, validateOnly)));
+    const created = await Promise.all(topics.map((topic) => this.#createTopic(topic, existing, { validateOnly, budget })));
     if (validateOnly) return created;
     const waiting = created.filter(({ error }) => error === undefined);
     const isThere = (topic: CreatedTopic, now: MetadataSnapshot) => hasLeaders(now.topic(topic.name), topic.numPartitions);
@@ -125,9 +133,12 @@ export class TopicChanges {
   }
 
   /** DeleteTopics. Settles when the topics have left the metadata cache, or after timeoutMs. */
-  async deleteTopics(topics: readonly TopicToDelete[], { timeoutMs }: { readonly timeoutMs: number }): Promise<DeletedTopic[]> {
+  async deleteTopics(
+    topics: readonly TopicToDelete[],
+    { timeoutMs, budget }: Omit<ChangeOptions, 'validateOnly'>,
+  ): Promise<DeletedTopic[]> {
     this.#ensureController();
-    const deleted = await Promise.all(topics.map((topic) => this.#deleteTopic(topic)));
+    const deleted = await Promise.all(topics.map((topic) => this.#deleteTopic(topic, budget)));
     const waiting = deleted.filter(({ error }) => error === undefined);
     const isGone = ({ name, topicId }: DeletedTopic, now: MetadataSnapshot) => {
       const found = now.topic(name ?? '');
@@ -144,11 +155,11 @@ export class TopicChanges {
   /** CreatePartitions. */
   async createPartitions(
     topics: readonly TopicToGrow[],
-    { timeoutMs, validateOnly }: { readonly timeoutMs: number; readonly validateOnly: boolean },
+    { timeoutMs, validateOnly, budget }: ChangeOptions,
   ): Promise<GrownTopic[]> {
     this.#ensureController();
     this.#checkGrowth(topics);
-    const grown = await Promise.all(topics.map((topic) => this.#growTopic(topic, validateOnly)));
+    const grown = await Promise.all(topics.map((topic) => this.#growTopic(topic, { validateOnly, budget })));
     if (validateOnly) return grown;
     const counts = new Map(topics.map(({ name, count }) => [name, count]));
     const waiting = grown.filter(({ error }) => error === undefined);
@@ -161,26 +172,31 @@ export class TopicChanges {
    * Auto-creation, with the defaults (or those of internal topics). Does not wait: Metadata answers LEADER_NOT_AVAILABLE
    * until the leaders are there. Calls for a topic that is being created share that work. Answers the error per topic, or undefined.
    */
-  async autoCreate(topics: readonly string[]): Promise<Map<string, ProtocolError | undefined>> {
+  async autoCreate(topics: readonly string[], budget?: MutationBudget): Promise<Map<string, ProtocolError | undefined>> {
     const fresh = topics.filter((name) => !this.#autoCreations.has(name));
     // One reading of the names serves all.
     const existing = fresh.length === 0 ? undefined : this.#topicNames();
     for (const name of fresh) {
-      const creation = this.#autoCreateOne(name, existing).finally(() => this.#autoCreations.delete(name));
+      const creation = this.#autoCreateOne(name, existing, budget).finally(() => this.#autoCreations.delete(name));
       this.#autoCreations.set(name, creation);
     }
     const outcomes = await Promise.all(topics.map(async (name) => [name, await this.#autoCreations.get(name)] as const));
     return new Map(outcomes);
   }
 
-  async #autoCreateOne(name: string, existing: Promise<TopicNames> | undefined): Promise<ProtocolError | undefined> {
+  async #autoCreateOne(
+    name: string,
+    existing: Promise<TopicNames> | undefined,
+    budget: MutationBudget | undefined,
+  ): Promise<ProtocolError | undefined> {
     const { defaults, logger } = this.#parts;
     try {
       const names = await (existing ?? this.#topicNames());
       const internal = defaults.internalTopic(name);
       const { numPartitions, replicationFactor } = internal ?? defaults;
       const configs = [...(internal?.configs ?? [])].map(([key, value]) => ({ name: key, value }));
-      const topic = await this.#createTopic({ name, numPartitions, replicationFactor, assignments: [], configs }, names, false);
+      const wanted = { name, numPartitions, replicationFactor, assignments: [], configs };
+      const topic = await this.#createTopic(wanted, names, { validateOnly: false, budget });
       // Somebody else has created it: that will do.
       if (topic.error?.code === errorCodes.TOPIC_ALREADY_EXISTS) return undefined;
       if (topic.error === undefined) logger.info('Topic created on demand', { topic: name, partitions: topic.numPartitions });
@@ -227,7 +243,11 @@ export class TopicChanges {
     }
   }
 
-  async #createTopic(topic: TopicToCreate, existing: TopicNames, validateOnly: boolean): Promise<CreatedTopic> {
+  async #createTopic(
+    topic: TopicToCreate,
+    existing: TopicNames,
+    { validateOnly, budget }: Omit<ChangeOptions, 'timeoutMs'>,
+  ): Promise<CreatedTopic> {
     const { rules, random, defaults, configChanges } = this.#parts;
     try {
       const plan = planTopic(topic, { existing, brokers: this.#brokersForReplicas(), defaults, random });
@@ -241,6 +261,7 @@ export class TopicChanges {
         configs: plan.configs,
       };
       if (validateOnly) return { ...result, topicId: zeroUuid };
+      budget?.take(plan.replicas.size);
       const topicId = randomUuid(random);
       await this.#writeTopic(topic.name, topicId, plan);
       // The controller has more to write before it can ask anybody for a log with these configs.
@@ -277,7 +298,7 @@ export class TopicChanges {
     }
   }
 
-  async #deleteTopic(topic: TopicToDelete): Promise<DeletedTopic> {
+  async #deleteTopic(topic: TopicToDelete, budget: MutationBudget | undefined): Promise<DeletedTopic> {
     const { metadataCache, defaults, coordination } = this.#parts;
     const found = topic.name === null ? metadataCache.current.topicById(topic.topicId) : metadataCache.current.topic(topic.name);
     try {
@@ -285,6 +306,7 @@ export class TopicChanges {
       if (found === undefined) {
         throw new ProtocolError(topic.name === null ? errorCodes.UNKNOWN_TOPIC_ID : errorCodes.UNKNOWN_TOPIC_OR_PARTITION);
       }
+      budget?.take(found.partitions.length);
       try {
         await coordination.create(deleteTopicNode.path(found.name), null);
       } catch (error) {
@@ -297,9 +319,10 @@ export class TopicChanges {
     }
   }
 
-  async #growTopic(topic: TopicToGrow, validateOnly: boolean): Promise<GrownTopic> {
+  async #growTopic(topic: TopicToGrow, { validateOnly, budget }: Omit<ChangeOptions, 'timeoutMs'>): Promise<GrownTopic> {
     const { coordination, metadataCache, random } = this.#parts;
     const { name } = topic;
+    let isPaidFor = false;
     try {
       const path = topicNode.path(name);
       for (;;) {
@@ -311,6 +334,8 @@ export class TopicChanges {
         }
         const added = planGrowth(topic, current.assignment, { brokers: this.#brokersForReplicas(), random });
         if (validateOnly) return { name, error: undefined };
+        if (!isPaidFor) budget?.take(added.size);
+        isPaidFor = true;
         const replicas = new Map([...current.assignment.replicas, ...added]);
         try {
           await coordination.set(path, topicNode.encode({ ...current.assignment, replicas }), current.version);

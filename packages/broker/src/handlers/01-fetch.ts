@@ -15,6 +15,7 @@ import {
 } from '@odradek/protocol';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
+import type { ClientThrottle } from '../quotas/client-throttle.ts';
 import type { ConsumerReplicas } from '../replication/consumer-replicas.ts';
 import {
   type FetchContext,
@@ -52,6 +53,8 @@ export interface FetchParts {
   readonly authorizer?: Authorizer | undefined;
   /** For what this broker sends to throttled followers. */
   readonly leaderQuota: ReplicationQuota;
+  /** For what consumers read. Absent: they may read as much as they can. */
+  readonly throttle?: ClientThrottle;
 }
 
 type FetchAnswer = MessageInit<typeof FetchResponse>;
@@ -80,7 +83,7 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
   const nameOf = (topicId: string): string | undefined => names.topicName(topicId) ?? parts.replicaManager.topicName(topicId);
   const session = parts.fetchSessions.begin(request, apiVersion, isFollower, nameOf);
   if (session.errorCode !== errorCodes.NONE) return answer(parts, context, session, []);
-  const maxBytes = isFollower ? request.maxBytes : Math.min(request.maxBytes, parts.maxBytes());
+  const maxBytes = isFollower ? request.maxBytes : consumerMaxBytes(parts, request, context);
   const { consumerReplicas, leaderQuota } = parts;
   const isForbidden = parts.authorizer && forbiddenReads(parts.authorizer, context, isFollower);
   // Who may follow no more is told so of each partition.
@@ -110,6 +113,11 @@ function fetch(parts: FetchParts, request: FetchRequest, context: RequestContext
   const reads = readPartitions(parts.replicaManager, fetching.limits, session.wanted);
   if (reads instanceof Promise || mustWait(fetching, reads)) return fetchLater(parts, fetching, reads);
   return finish(parts, fetching, reads);
+}
+
+function consumerMaxBytes({ maxBytes, throttle }: FetchParts, request: FetchRequest, context: RequestContext): number {
+  const largest = Math.min(request.maxBytes, maxBytes());
+  return throttle?.isActive === true ? Math.min(largest, throttle.maxFetchBytes(context)) : largest;
 }
 
 /** Followers act for the cluster, and may read all of it or nothing. */
@@ -155,12 +163,29 @@ function mustWait({ request, session, minBytes }: Fetch, reads: PartitionReads):
   return request.maxWaitMs > 0 && !session.isEmpty && reads.sizeBytes < minBytes && !reads.isUrgent;
 }
 
-function finish(parts: FetchParts, { context, session, limits }: Fetch, reads: PartitionReads): FetchAnswer {
+function finish(parts: FetchParts, { request, context, session, limits }: Fetch, reads: PartitionReads): FetchAnswer {
   const { apiVersion, frame } = context;
   if (limits.replicaId >= 0) recordThrottled(parts.leaderQuota, reads.fetched);
+  else if (parts.throttle?.isActive === true) {
+    const throttleTimeMs = parts.throttle.fetchThrottleMs(context, reads.sizeBytes);
+    if (throttleTimeMs > 0) return nothingNow(request, session, reads, throttleTimeMs);
+  }
   if (frame !== undefined) frame.onSent = releaseOf(reads.fetched);
   const fetched = apiVersion >= 10 ? reads.fetched : reads.fetched.map((partition) => adapt(parts, apiVersion, partition));
   return answer(parts, context, session, fetched);
+}
+
+/** Who reads more than it may has to ask again: its session stays where it is, and a new one is not begun. */
+function nothingNow(
+  { sessionEpoch }: FetchRequest,
+  session: FetchContext,
+  reads: PartitionReads,
+  throttleTimeMs: number,
+): FetchAnswer {
+  for (const { release } of reads.fetched) release?.();
+  const { errorCode, sessionId, responses } =
+    sessionEpoch > 0 ? session.answer([]) : { errorCode: errorCodes.NONE, sessionId: 0, responses: [] };
+  return { throttleTimeMs, errorCode, sessionId, responses };
 }
 
 function recordThrottled(quota: ReplicationQuota, fetched: readonly FetchedPartition[]): void {

@@ -14,6 +14,7 @@ import {
   type PartitionMetadata,
   type TopicMetadata,
 } from '../metadata/metadata-cache.ts';
+import type { MutationQuotas } from '../quotas/mutation-quotas.ts';
 import { allOperations } from '../requests/authorized-operations.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
@@ -23,7 +24,11 @@ export interface MetadataParts {
   readonly topicChanges: TopicChanges;
   /** auto.create.topics.enable */
   readonly autoCreatesTopics: () => boolean;
+  readonly mutationQuotas?: Pick<MutationQuotas, 'budget'>;
 }
+
+/** A topic that is created on demand is paid for, and never refused. */
+const neverStrict = Number.MAX_SAFE_INTEGER;
 
 type TopicAnswer = NonNullable<MessageInit<typeof MetadataResponse>['topics']>[number];
 type PartitionAnswer = NonNullable<TopicAnswer['partitions']>[number];
@@ -55,7 +60,7 @@ async function metadata(
   checkTopicIds(request, apiVersion);
   const wantsAll = request.topics === null || (apiVersion === 0 && request.topics.length === 0);
   const mayCreate = parts.autoCreatesTopics() && (apiVersion < 4 || request.allowAutoTopicCreation);
-  const creations = wantsAll || !mayCreate ? undefined : await createMissing(parts, request.topics ?? []);
+  const creations = wantsAll || !mayCreate ? undefined : await createMissing(parts, request.topics ?? [], context);
   const view: View = {
     snapshot: parts.metadataCache.current,
     listener: context.listenerName,
@@ -87,15 +92,17 @@ function checkTopicIds(request: MetadataRequest, apiVersion: number): void {
 
 /** Creates the topics that are named and missing; the errors by name. */
 async function createMissing(
-  { metadataCache, topicChanges }: MetadataParts,
+  { metadataCache, topicChanges, mutationQuotas }: MetadataParts,
   wanted: NonNullable<MetadataRequest['topics']>,
+  context: RequestContext,
 ): Promise<ReadonlyMap<string, ProtocolError | undefined> | undefined> {
   const missing = new Set<string>();
   for (const { name, topicId } of wanted) {
     if (name === null || topicId !== zeroUuid || topicNameProblem(name) !== undefined) continue;
     if (metadataCache.current.topic(name) === undefined) missing.add(name);
   }
-  return missing.size === 0 ? undefined : await topicChanges.autoCreate([...missing]);
+  if (missing.size === 0) return undefined;
+  return await topicChanges.autoCreate([...missing], mutationQuotas?.budget(context, neverStrict));
 }
 
 function answerFor(

@@ -1,10 +1,12 @@
 // CreateTopics (19): creates topics, each with its own outcome. From version 5 on the answer tells the partitions, replicas and
-// configurations that each topic got, from version 7 on its id. With validateOnly nothing is created.
+// configurations that each topic got, from version 7 on its id. With validateOnly nothing is created. From version 6 on topics are refused
+// to a client that creates more than it may.
 
 import { CreateTopicsRequest, CreateTopicsResponse, errorCodes, type MessageInit, ProtocolError } from '@odradek/protocol';
 import { type ConfigEntry, topicEntries } from '../admin/config-entries.ts';
 import type { CreatedTopic, TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
+import type { MutationQuotas } from '../quotas/mutation-quotas.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
 type TopicResult = NonNullable<MessageInit<typeof CreateTopicsResponse>['topics']>[number];
@@ -12,18 +14,21 @@ type TopicResult = NonNullable<MessageInit<typeof CreateTopicsResponse>['topics'
 export function createTopicsHandler(parts: {
   readonly topicChanges: Pick<TopicChanges, 'createTopics'>;
   readonly config: BrokerConfig;
+  readonly mutationQuotas?: Pick<MutationQuotas, 'budget'>;
 }): Handler<typeof CreateTopicsRequest, typeof CreateTopicsResponse> {
   return defineHandler(CreateTopicsRequest, CreateTopicsResponse, {
-    async handle({ topics, timeoutMs, validateOnly }) {
+    async handle({ topics, timeoutMs, validateOnly }, context) {
+      const budget = parts.mutationQuotas?.budget(context, 6);
       const names = topics.map(({ name }) => name);
       const twice = repeated(names);
       const created = await parts.topicChanges.createTopics(
         topics.filter(({ name }) => !twice.has(name)),
-        { timeoutMs, validateOnly },
+        { timeoutMs, validateOnly, budget },
       );
       const entriesOf = topicEntriesOf(parts.config);
       const results = new Map(created.map((topic) => [topic.name, topicResult(topic, entriesOf)]));
       return {
+        throttleTimeMs: budget?.throttleMs ?? 0,
         topics: names.map(
           (name) =>
             results.get(name) ??

@@ -1,5 +1,6 @@
 // DeleteTopics (20): deletes topics, each with its own outcome. Version 6 can name a topic by its id. From version 3 on the answer
-// to a broker that deletes nothing (delete.topic.enable=false) has a code of its own.
+// to a broker that deletes nothing (delete.topic.enable=false) has a code of its own, from version 5 on to a client that deletes more than
+// it may.
 
 import {
   DeleteTopicsRequest,
@@ -12,6 +13,7 @@ import {
 } from '@odradek/protocol';
 import type { TopicChanges, TopicToDelete } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
+import type { MutationQuotas } from '../quotas/mutation-quotas.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
 type TopicResult = NonNullable<MessageInit<typeof DeleteTopicsResponse>['responses']>[number];
@@ -19,22 +21,25 @@ type TopicResult = NonNullable<MessageInit<typeof DeleteTopicsResponse>['respons
 export function deleteTopicsHandler(parts: {
   readonly topicChanges: Pick<TopicChanges, 'deleteTopics'>;
   readonly config: BrokerConfig;
+  readonly mutationQuotas?: Pick<MutationQuotas, 'budget'>;
 }): Handler<typeof DeleteTopicsRequest, typeof DeleteTopicsResponse> {
   return defineHandler(DeleteTopicsRequest, DeleteTopicsResponse, {
-    async handle(request, { apiVersion }) {
+    async handle(request, context) {
       if (!parts.config.get('delete.topic.enable')) {
-        throw apiVersion < 3
+        throw context.apiVersion < 3
           ? new ProtocolError(errorCodes.INVALID_REQUEST, 'Topic deletion is disabled.')
           : new ProtocolError(errorCodes.TOPIC_DELETION_DISABLED);
       }
+      const budget = parts.mutationQuotas?.budget(context, 5);
       const asked = topicsOf(request);
       const problems = asked.map((topic) => requestProblem(topic, asked));
       const deleted = await parts.topicChanges.deleteTopics(
         asked.filter((_, index) => problems[index] === undefined),
-        { timeoutMs: request.timeoutMs },
+        { timeoutMs: request.timeoutMs, budget },
       );
       const outcomes = deleted[Symbol.iterator]();
       return {
+        throttleTimeMs: budget?.throttleMs ?? 0,
         responses: asked.map((topic, index) => {
           const problem = problems[index];
           if (problem !== undefined) return failedTopic(topic, new ProtocolError(errorCodes.INVALID_REQUEST, problem));

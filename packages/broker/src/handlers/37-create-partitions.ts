@@ -1,23 +1,28 @@
-// CreatePartitions (37): gives topics more partitions, each topic with its own outcome. With validateOnly nothing changes.
+// CreatePartitions (37): gives topics more partitions, each topic with its own outcome. With validateOnly nothing changes. From version 3
+// on topics are refused to a client that creates more than it may.
 
 import { CreatePartitionsRequest, CreatePartitionsResponse, errorCodes, ProtocolError } from '@odradek/protocol';
 import type { TopicChanges } from '../admin/topic-changes.ts';
+import type { MutationQuotas } from '../quotas/mutation-quotas.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
 export function createPartitionsHandler(parts: {
   readonly topicChanges: Pick<TopicChanges, 'createPartitions'>;
+  readonly mutationQuotas?: Pick<MutationQuotas, 'budget'>;
 }): Handler<typeof CreatePartitionsRequest, typeof CreatePartitionsResponse> {
   return defineHandler(CreatePartitionsRequest, CreatePartitionsResponse, {
-    async handle({ topics, timeoutMs, validateOnly }) {
+    async handle({ topics, timeoutMs, validateOnly }, context) {
+      const budget = parts.mutationQuotas?.budget(context, 3);
       const names = topics.map(({ name }) => name);
       const isTwice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
       const grown = await parts.topicChanges.createPartitions(
         topics.filter(({ name }) => !isTwice(name)),
-        { timeoutMs, validateOnly },
+        { timeoutMs, validateOnly, budget },
       );
       const twice = new ProtocolError(errorCodes.INVALID_REQUEST, 'The request names this topic more than once.');
       const errors = new Map(grown.map(({ name, error }) => [name, error]));
       return {
+        throttleTimeMs: budget?.throttleMs ?? 0,
         results: [...new Set(names)].map((name) => {
           const error = isTwice(name) ? twice : errors.get(name);
           return { name, errorCode: error?.code ?? errorCodes.NONE, errorMessage: error?.message ?? null };

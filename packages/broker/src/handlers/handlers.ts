@@ -14,6 +14,8 @@ import type { Groups } from '../groups/start-groups.ts';
 import { isCordoned } from '../log-dir-settings.ts';
 import type { PartLoggers } from '../logging/part-loggers.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import type { ClientQuotas } from '../quotas/client-quotas.ts';
+import type { Quotas } from '../quotas/start-quotas.ts';
 import type { FetchSessions } from '../replication/fetch-sessions.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import type { Replication } from '../replication/start-replication.ts';
@@ -59,6 +61,8 @@ import { incrementalAlterConfigsHandler } from './44-incremental-alter-configs.t
 import { alterPartitionReassignmentsHandler } from './45-alter-partition-reassignments.ts';
 import { listPartitionReassignmentsHandler } from './46-list-partition-reassignments.ts';
 import { offsetDeleteHandler } from './47-offset-delete.ts';
+import { describeClientQuotasHandler } from './48-describe-client-quotas.ts';
+import { alterClientQuotasHandler } from './49-alter-client-quotas.ts';
 import { describeUserScramCredentialsHandler } from './50-describe-user-scram-credentials.ts';
 import { alterUserScramCredentialsHandler } from './51-alter-user-scram-credentials.ts';
 import { alterPartitionHandler } from './56-alter-partition.ts';
@@ -72,13 +76,16 @@ import { listConfigResourcesHandler } from './74-list-config-resources.ts';
 import { describeTopicPartitionsHandler } from './75-describe-topic-partitions.ts';
 
 /** Everything that a handler may need; each takes its own. */
-export interface HandlerParts extends Pick<Replication, 'leaderQuota' | 'consumerReplicas'> {
+export interface HandlerParts
+  extends Pick<Replication, 'leaderQuota' | 'consumerReplicas'>,
+    Pick<Quotas, 'throttle' | 'mutationQuotas'> {
   readonly brokerId: number;
   readonly brokerEpoch: () => number;
   /** Whether a request may have come from another broker of the cluster. */
   readonly isFromBroker: (context: RequestContext) => boolean;
   readonly config: BrokerConfig;
   readonly configChanges: ConfigChanges;
+  readonly clientQuotas: ClientQuotas;
   readonly topicChanges: TopicChanges;
   readonly metadataCache: MetadataCache;
   readonly replicaManager: ReplicaManager;
@@ -135,6 +142,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
     incrementalAlterConfigsHandler(parts),
     alterPartitionReassignmentsHandler(parts),
     listPartitionReassignmentsHandler(parts),
+    describeClientQuotasHandler(parts),
+    alterClientQuotasHandler(parts),
     describeUserScramCredentialsHandler({ scramCredentials }),
     alterUserScramCredentialsHandler({ ...parts, scramCredentials }),
     updateFeaturesHandler(parts),

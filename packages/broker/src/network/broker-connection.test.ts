@@ -38,6 +38,34 @@ class FakeStream implements ByteStream {
 const clock: Clock = { wallTimeMs: () => 0, monotonicMs: () => 0 };
 const timer: Timer = { schedule: () => ({ cancel: () => undefined }), afterThisTurn: (action) => action(), close: () => undefined };
 
+/** Time that moves when told to, and what is due in it. */
+class ManualTime {
+  nowMs = 0;
+  readonly #tasks = new Set<{ readonly dueMs: number; readonly action: () => void }>();
+  readonly clock: Clock = { wallTimeMs: () => 0, monotonicMs: () => this.nowMs };
+  readonly timer: Timer = {
+    ...timer,
+    schedule: (delayMs, action) => {
+      const task = { dueMs: this.nowMs + delayMs, action };
+      this.#tasks.add(task);
+      return { cancel: () => void this.#tasks.delete(task) };
+    },
+  };
+
+  get taskCount(): number {
+    return this.#tasks.size;
+  }
+
+  move(ms: number): void {
+    this.nowMs += ms;
+    for (const task of this.#tasks) {
+      if (task.dueMs > this.nowMs) continue;
+      this.#tasks.delete(task);
+      task.action();
+    }
+  }
+}
+
 /** Keeps what was said. */
 function recordingLogger(lines: string[]): Logger {
   const add = (message: string): void => void lines.push(message);
@@ -54,18 +82,30 @@ function recordingLogger(lines: string[]): Logger {
   return logger;
 }
 
-/** Requests are single words; those in capitals may overlap. A word waits for `release` when it begins with `wait`, in any case. */
-function setUp(options: { maxRequestBytes?: number; memory?: RequestMemory } = {}) {
-  const stream = new FakeStream();
+/**
+ * Requests are single words; those in capitals may overlap. A word waits for `release` when it begins with `wait`, in any case. A word
+ * with a number at its end mutes the connection for so long.
+ */
+function setUp(
+  options: {
+    maxRequestBytes?: number;
+    memory?: RequestMemory;
+    time?: ManualTime;
+    stream?: FakeStream;
+    requests?: FrameHandler;
+  } = {},
+) {
+  const stream = options.stream ?? new FakeStream();
   const begun: string[] = [];
   const waiting = new Map<string, (answer: AnswerBytes) => void>();
   const lines: string[] = [];
   let closed = 0;
   const requests: FrameHandler = {
     mayOverlap: (frame) => /^[A-Z]/.test(frame.toString()),
-    handle(frame) {
+    handle(frame, _, lease) {
       const word = frame.toString();
       begun.push(word);
+      lease.muteMs = options.time === undefined ? 0 : Number(/\d*$/.exec(word)?.[0] ?? 0);
       if (word === 'bad') throw new CloseConnectionError('bad request');
       if (word === 'silent') return null;
       if (!/^wait/i.test(word)) return [Buffer.from(`${word};`)];
@@ -84,12 +124,12 @@ function setUp(options: { maxRequestBytes?: number; memory?: RequestMemory } = {
       isPrivileged: false,
     },
     {
-      clock,
-      timer,
+      clock: options.time?.clock ?? clock,
+      timer: options.time?.timer ?? timer,
       logger: recordingLogger(lines),
       memory,
       framePool: new BufferPool({ largestBytes: 2 ** 21, maxIdleBytes: 2 ** 25 }),
-      requests,
+      requests: options.requests ?? requests,
       maxRequestBytes: options.maxRequestBytes ?? 1000,
       maxIdleMs: -1,
       onClose: () => {
@@ -237,4 +277,70 @@ test('with the memory for requests full, connections wait unless they are within
   await first.release('wait-for-a-long-time');
   assert.equal(memory.usedBytes, 0);
   assert.equal(second.stream.isPaused, false);
+});
+
+test('whoever is to wait gets the answer at once, and is then neither read nor served for so long', () => {
+  const time = new ManualTime();
+  const { connection, stream, begun } = setUp({ time });
+  connection.onData(frames('slow100', 'next'));
+  assert.deepEqual(stream.writes, ['slow100;']);
+  assert.equal(stream.isPaused, true);
+  time.move(99);
+  assert.deepEqual(begun, ['slow100']);
+  time.move(1);
+  assert.deepEqual(stream.writes, ['slow100;', 'next;']);
+  assert.equal(stream.isPaused, false);
+});
+
+test('who gets no answer waits as well', () => {
+  const time = new ManualTime();
+  const stream = new FakeStream();
+  const requests: FrameHandler = {
+    mayOverlap: () => false,
+    handle: (_, __, lease) => {
+      lease.muteMs = 50;
+      return null;
+    },
+  };
+  const { connection } = setUp({ time, stream, requests });
+  connection.onData(frames('one'));
+  assert.equal(stream.isPaused, true);
+  time.move(50);
+  assert.equal(stream.isPaused, false);
+});
+
+test('requests that were begun are answered while the connection waits, the longest wait counts', async () => {
+  const time = new ManualTime();
+  const { connection, stream, begun, release } = setUp({ time });
+  connection.onData(frames('WAIT100', 'WAIT30', 'LAST'));
+  await release('WAIT100');
+  connection.onData(frames('MORE'));
+  await release('WAIT30');
+  assert.deepEqual(stream.writes, ['WAIT100;', 'WAIT30;LAST;']);
+  assert.equal(begun.includes('MORE'), false);
+  time.move(99);
+  assert.equal(begun.includes('MORE'), false);
+  time.move(1);
+  assert.equal(begun.includes('MORE'), true);
+});
+
+test('a connection that is closed while it waits leaves nothing behind', () => {
+  const time = new ManualTime();
+  const { connection, begun } = setUp({ time });
+  connection.onData(frames('slow100', 'next'));
+  connection.close();
+  assert.equal(time.taskCount, 0);
+  time.move(100);
+  assert.deepEqual(begun, ['slow100']);
+});
+
+test('a peer that has sent its end while it waits gets its answers before the stream ends', () => {
+  const time = new ManualTime();
+  const { connection, stream } = setUp({ time });
+  connection.onData(frames('slow100', 'next'));
+  connection.onEnd();
+  assert.equal(stream.hasEnded, false);
+  time.move(100);
+  assert.deepEqual(stream.writes, ['slow100;', 'next;']);
+  assert.equal(stream.hasEnded, true);
 });

@@ -7,6 +7,7 @@
 // What a peer can make us hold is bounded: no frame is cut before it can be begun, and the stream is not read while
 //   - a request is being handled and a chunk of what follows is here already,
 //   - the peer does not take its answers (the stream asks to wait for its drain),
+//   - the peer has been told to wait, because it does more than it may,
 //   - all connections together hold too many bytes of requests.
 
 import { FrameCutter, MalformedMessageError } from '@odradek/protocol';
@@ -87,6 +88,9 @@ export class BrokerConnection implements StreamReceiver {
   #peerIsSlow = false;
   #peerHasEnded = false;
   #hasEnded = false;
+  /** Set while the peer is made to wait, which is until then, in monotonic time. */
+  #muteTask: TimerTask | undefined;
+  #mutedUntilMs = 0;
   #isClosed = false;
   #lastActiveMs: number;
   #idleTask: TimerTask | undefined;
@@ -169,7 +173,7 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #beginRequests(): void {
-    while (!this.#isClosed && !this.#peerIsSlow) {
+    while (!this.#isClosed && !this.#peerIsSlow && this.#muteTask === undefined) {
       const frame = this.#nextFrame ?? this.#cutFrame();
       if (frame === null) return;
       if (!this.#mayBegin(frame)) {
@@ -205,7 +209,7 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #begin(frame: Buffer): void {
-    const request: InFlight = { frame, mayRecycle: false, onSent: undefined, isDone: false, answer: null };
+    const request: InFlight = { frame, mayRecycle: false, onSent: undefined, muteMs: 0, isDone: false, answer: null };
     const answer = this.#parts.requests.handle(frame, this.identity, request);
     if (!(answer instanceof Promise)) {
       request.isDone = true;
@@ -257,8 +261,9 @@ export class BrokerConnection implements StreamReceiver {
     });
   }
 
-  #send({ frame, mayRecycle, answer, onSent }: InFlight): void {
+  #send({ frame, mayRecycle, answer, onSent, muteMs }: InFlight): void {
     if (mayRecycle) this.#parts.framePool.give(frame);
+    if (muteMs > 0) this.#mute(muteMs);
     if (answer === null || this.#isClosed) {
       onSent?.();
       return;
@@ -269,6 +274,18 @@ export class BrokerConnection implements StreamReceiver {
     }
     if (onSent !== undefined) this.#onSent.push(onSent);
     if (this.#outgoingBytes >= maxGatheredBytes) this.#flush();
+  }
+
+  /** Requests that were begun are still answered. */
+  #mute(muteMs: number): void {
+    const untilMs = this.#parts.clock.monotonicMs() + muteMs;
+    if (this.#isClosed || untilMs <= this.#mutedUntilMs) return;
+    this.#mutedUntilMs = untilMs;
+    this.#muteTask?.cancel();
+    this.#muteTask = this.#parts.timer.schedule(muteMs, () => {
+      this.#muteTask = undefined;
+      this.#proceed();
+    });
   }
 
   #flush(): void {
@@ -295,7 +312,12 @@ export class BrokerConnection implements StreamReceiver {
   }
 
   #regulateReading(): void {
-    const isBusy = this.#nextFrame !== null || this.#unread.length > 0 || !this.#frames.isDrained || this.#peerIsSlow;
+    const isBusy =
+      this.#nextFrame !== null ||
+      this.#unread.length > 0 ||
+      !this.#frames.isDrained ||
+      this.#peerIsSlow ||
+      this.#muteTask !== undefined;
     // Whoever is in the middle of a frame may finish it, or the bytes that are held would never be let go.
     const lacksMemory = !isBusy && this.#countedBytes === 0 && this.#parts.memory.isFull;
     if (lacksMemory) this.#parts.memory.waitForRoom(this.#resumeReading);
@@ -339,6 +361,7 @@ export class BrokerConnection implements StreamReceiver {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#idleTask?.cancel();
+    this.#muteTask?.cancel();
     this.#unread = [];
     this.#nextFrame = null;
     this.#outgoing = [];

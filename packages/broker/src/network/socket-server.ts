@@ -43,6 +43,8 @@ export interface SocketServerParts {
   readonly limits: () => SocketServerLimits;
   /** Connections over this listener are from brokers. */
   readonly interBrokerListenerName: string;
+  /** Asked for each new connection: 0, or for how long it is kept waiting before it is closed. Absent: none is. */
+  readonly turnAwayMs?: (address: string) => number;
 }
 
 export class SocketServer {
@@ -54,6 +56,8 @@ export class SocketServer {
   readonly #admission: ConnectionAdmission;
   /** Connections that may not come in yet, the longest waiting first. */
   readonly #held = new Set<BrokerConnection>();
+  /** Connections from addresses that open too many, until they are closed: a peer that had to wait does not try again at once. */
+  readonly #turnedAway = new Map<BrokerConnection, TimerTask>();
   /** Set while one of them waits for time to pass. */
   #admissionTask: TimerTask | undefined;
   #isServing = false;
@@ -141,6 +145,11 @@ export class SocketServer {
       },
     );
     this.#connections.add(connection);
+    const turnAwayMs = this.#parts.turnAwayMs?.(clientAddress) ?? 0;
+    if (turnAwayMs > 0) {
+      this.#turnAway(connection, this.#turnedAway.size < limits.backlog ? turnAwayMs : 0);
+      return connection;
+    }
     const ipLimit = this.#admission.arrive(clientAddress);
     if (ipLimit !== undefined) {
       this.#held.add(connection);
@@ -156,6 +165,16 @@ export class SocketServer {
   /** Whether only brokers come in through the listener: clients have another. */
   #isDedicated(name: string): boolean {
     return this.#listeners.some(({ address }) => address.name !== name);
+  }
+
+  #turnAway(connection: BrokerConnection, delayMs: number): void {
+    const { clientAddress } = connection.identity;
+    this.#parts.logger.debug('Turned a connection away: its address opens too many', { client: clientAddress, delayMs });
+    connection.hold();
+    this.#turnedAway.set(
+      connection,
+      this.#parts.timer.schedule(delayMs, () => connection.close()),
+    );
   }
 
   #hold(connection: BrokerConnection, limits: SocketServerLimits): void {
@@ -174,6 +193,12 @@ export class SocketServer {
   #forget(connection: BrokerConnection): void {
     const { clientAddress, listenerName } = connection.identity;
     this.#connections.delete(connection);
+    const turningAway = this.#turnedAway.get(connection);
+    if (turningAway !== undefined) {
+      turningAway.cancel();
+      this.#turnedAway.delete(connection);
+      return;
+    }
     this.#admission.leave(clientAddress);
     if (!this.#held.delete(connection)) this.#admission.release(listenerName);
     if (this.#isServing) this.#admitHeld();
@@ -204,7 +229,7 @@ export class SocketServer {
   #sendAwayAClient(): void {
     let quietest: BrokerConnection | undefined;
     for (const connection of this.#connections) {
-      if (connection.identity.isPrivileged || this.#held.has(connection)) continue;
+      if (connection.identity.isPrivileged || this.#held.has(connection) || this.#turnedAway.has(connection)) continue;
       if (quietest === undefined || connection.lastActiveMs < quietest.lastActiveMs) quietest = connection;
     }
     if (quietest === undefined) return;

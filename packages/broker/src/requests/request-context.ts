@@ -9,7 +9,7 @@ export interface Principal {
 
 export const anonymousPrincipal: Principal = { type: 'User', name: 'ANONYMOUS' };
 
-/** What becomes of the bytes that a request came in and of those that its answer goes out in. */
+/** What becomes of the bytes that a request came in and of those that its answer goes out in, and of the connection afterwards. */
 export interface FrameLease {
   /**
    * True: once the request is answered nothing refers to its bytes any more, and they may be overwritten. A handler says so; the
@@ -18,6 +18,8 @@ export interface FrameLease {
   mayRecycle: boolean;
   /** Called once, when the answer has left or never will: nothing refers to its bytes any more. */
   onSent: (() => void) | undefined;
+  /** For how long the connection is not read once the answer is out: the client does more than it may. */
+  muteMs: number;
 }
 
 export interface RequestContext {

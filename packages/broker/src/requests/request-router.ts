@@ -18,6 +18,7 @@ import {
 } from '@odradek/protocol';
 import type { Clock, Counter, Histogram, Logger, MetricsRegistry } from '@odradek/runtime';
 import type { AnswerBytes, ConnectionIdentity, FrameHandler } from '../network/broker-connection.ts';
+import type { AnswerThrottle, RequestCost } from './answer-throttle.ts';
 import { CloseConnectionError } from './close-connection-error.ts';
 import type { Answer, Handler } from './handler.ts';
 import type { FrameLease, RequestContext } from './request-context.ts';
@@ -48,6 +49,20 @@ export interface RequestRouterParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
+  /** Absent: nobody is held back. */
+  readonly throttle?: AnswerThrottle;
+}
+
+const nobody: AnswerThrottle = { isActive: false, throttleMs: () => 0, addTime: () => undefined };
+
+/** A request that is measured, because somebody has a quota. */
+interface Measured {
+  readonly request: Message<MessageDefinition>;
+  readonly context: RequestContext;
+  readonly lease: FrameLease;
+  readonly requestBytes: number;
+  /** How long the handler worked before it answered or waited for something. */
+  busyMs: number;
 }
 
 export class RequestRouter implements FrameHandler {
@@ -56,9 +71,11 @@ export class RequestRouter implements FrameHandler {
   readonly #entries = new Map<number, Entry>();
   /** One for all: a message is written from beginning to end without a break. */
   readonly #writer = new Writer();
+  readonly #throttle: AnswerThrottle;
 
   constructor(parts: RequestRouterParts) {
     this.#parts = parts;
+    this.#throttle = parts.throttle ?? nobody;
     for (const handler of parts.handlers) this.#handlers.set(handler.api.key, handler);
   }
 
@@ -102,6 +119,9 @@ export class RequestRouter implements FrameHandler {
       isPrivileged: connection.isPrivileged,
       frame: lease,
     };
+    const measured: Measured | undefined = this.#throttle.isActive
+      ? { request, context, lease, requestBytes: frame.length, busyMs: 0 }
+      : undefined;
     const startMs = this.#parts.clock.monotonicMs();
     let answer: Answer<MessageDefinition> | Promise<Answer<MessageDefinition>>;
     try {
@@ -109,10 +129,11 @@ export class RequestRouter implements FrameHandler {
     } catch (error) {
       answer = this.#failure(entry, request, error, context);
     }
-    if (!(answer instanceof Promise)) return this.#finish(entry, codecs, context, startMs, answer);
+    if (measured !== undefined) measured.busyMs = this.#parts.clock.monotonicMs() - startMs;
+    if (!(answer instanceof Promise)) return this.#finish(entry, codecs, context, startMs, answer, measured);
     return answer.then(
-      (body) => this.#finish(entry, codecs, context, startMs, body),
-      (error: unknown) => this.#finish(entry, codecs, context, startMs, this.#failure(entry, request, error, context)),
+      (body) => this.#finish(entry, codecs, context, startMs, body, measured),
+      (error: unknown) => this.#finish(entry, codecs, context, startMs, this.#failure(entry, request, error, context), measured),
     );
   }
 
@@ -175,9 +196,24 @@ export class RequestRouter implements FrameHandler {
     context: RequestContext,
     startMs: number,
     body: Answer<MessageDefinition>,
+    measured: Measured | undefined,
   ): AnswerBytes {
     entry.timeMs.observe(this.#parts.clock.monotonicMs() - startMs);
+    if (measured !== undefined) return this.#finishMeasured(codecs, body, measured);
     return body === null ? null : this.#encode(codecs, context.correlationId, body);
+  }
+
+  /** The handler itself may have said that the client has to wait. */
+  #finishMeasured(codecs: VersionCodecs, body: Answer<MessageDefinition>, measured: Measured): AnswerBytes {
+    const { request, context, lease, requestBytes, busyMs } = measured;
+    const cost: RequestCost = { requestBytes, busyMs, isAnswered: body !== null };
+    const throttleTimeMs = Math.max(throttleTimeIn(body), this.#throttle.throttleMs(request, context, cost));
+    lease.muteMs = throttleTimeMs;
+    if (body === null) return null;
+    const startMs = this.#parts.clock.monotonicMs();
+    const bytes = this.#encode(codecs, context.correlationId, throttleTimeMs > 0 ? withThrottleTime(body, throttleTimeMs) : body);
+    this.#throttle.addTime(request, context, this.#parts.clock.monotonicMs() - startMs);
+    return bytes;
   }
 
   #encode(codecs: VersionCodecs, correlationId: number, body: MessageInit<MessageDefinition>): AnswerBytes {
@@ -193,6 +229,15 @@ export class RequestRouter implements FrameHandler {
       writer.reset();
     }
   }
+}
+
+/** Nearly all answers have the field, and the codec passes over it in those that have not. */
+function throttleTimeIn(body: Answer<MessageDefinition>): number {
+  return (body as { readonly throttleTimeMs?: number } | null)?.throttleTimeMs ?? 0;
+}
+
+function withThrottleTime(body: MessageInit<MessageDefinition>, throttleTimeMs: number): MessageInit<MessageDefinition> {
+  return { ...body, throttleTimeMs };
 }
 
 /** The client id of a request whose version is not known: all headers but one begin with it. For log lines. */

@@ -387,6 +387,18 @@ const onCluster: OnCluster = [
     ask(p.ListConfigResourcesRequest, p.ListConfigResourcesResponse, 1, { resourceTypes: [] }),
   ],
   [
+    'DescribeConfigs',
+    'DescribeClientQuotas',
+    ask(p.DescribeClientQuotasRequest, p.DescribeClientQuotasResponse, 1, { components: [], strict: false }),
+  ],
+  [
+    'AlterConfigs',
+    'AlterClientQuotas',
+    ask(p.AlterClientQuotasRequest, p.AlterClientQuotasResponse, 1, {
+      entries: [{ entity: [{ entityType: 'user', entityName: 'alice' }], ops: [] }],
+    }),
+  ],
+  [
     'AlterConfigs',
     'IncrementalAlterConfigs of a broker',
     ask(p.IncrementalAlterConfigsRequest, p.IncrementalAlterConfigsResponse, 1, config(4, '0')),
