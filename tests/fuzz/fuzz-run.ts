@@ -8,10 +8,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   ApiVersionsRequest,
   buildRecordBatch,
+  DeleteGroupsRequest,
+  DeleteGroupsResponse,
+  DeleteTopicsRequest,
+  DeleteTopicsResponse,
   encodeToBuffer,
+  errorCodes,
   FetchRequest,
   FetchResponse,
   iterateBatches,
+  ListGroupsRequest,
+  ListGroupsResponse,
   MetadataRequest,
   MetadataResponse,
   ProduceRequest,
@@ -58,6 +65,8 @@ const patienceMs = 30;
 const waitMs = 250;
 /** The decent client need not be busier than this to notice a hang. */
 const decentPauseMs = 5;
+/** After so many rounds the decent client deletes what the frames created: some ten seconds. */
+const tidyRounds = 500;
 /** Longer than that without an answer on the decent connection is a hang. */
 const decentTimeoutMs = 20_000;
 const questionId = 0x5ea1ed;
@@ -77,7 +86,8 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const own = await createdTopic(decent);
   const maker = new FrameMaker(new SeededRandom(options.seed), topics);
   const state: RunState = { isOver: false };
-  const watching = watchDecently(decent, own, state, report);
+  const kept = new Set([...topics, own].map(({ name }) => name));
+  const watching = watchDecently(decent, own, kept, state, report);
   const senders = Array.from({ length: options.connections ?? 8 }, () => sendFrames(options, maker, state, report));
   try {
     await Promise.race([Promise.all(senders), watching]);
@@ -101,10 +111,14 @@ async function createdTopic(client: RawClient): Promise<KnownTopic> {
   });
 }
 
-/** Produces and reads back on a connection of its own, over and over, until the senders are done. */
+/**
+ * Produces and reads back on a connection of its own, over and over, until the senders are done. Meanwhile it deletes what the frames
+ * created, so that memory which grows is memory that leaks.
+ */
 async function watchDecently(
   client: RawClient,
   topic: KnownTopic,
+  kept: ReadonlySet<string>,
   state: { readonly isOver: boolean },
   report: FuzzReport,
 ): Promise<void> {
@@ -122,7 +136,36 @@ async function watchDecently(
     const values = [...iterateBatches(bytes ?? Buffer.alloc(0))].flatMap((batch) => [...batch.records()].map((one) => one.value));
     assert.deepEqual(values, [value], 'the decent client reads what it wrote');
     report.decent += 2;
+    if (round % tidyRounds === tidyRounds - 1) {
+      await deleteTopicsBut(kept, client);
+      await deleteGroups(client);
+    }
     await delay(decentPauseMs);
+  }
+}
+
+async function deleteTopicsBut(kept: ReadonlySet<string>, client: RawClient): Promise<void> {
+  const { topics } = await client.send(MetadataRequest, MetadataResponse, 12, { topics: null });
+  const names = topics.flatMap(({ name, isInternal }) => (name === null || isInternal || kept.has(name) ? [] : [name]));
+  if (names.length > 0) {
+    const wanted = names.map((name) => ({ name }));
+    const { responses } = await client.send(DeleteTopicsRequest, DeleteTopicsResponse, 6, {
+      topics: wanted,
+      timeoutMs: decentTimeoutMs,
+    });
+    const failed = responses.filter(
+      ({ errorCode }) => errorCode !== errorCodes.NONE && errorCode !== errorCodes.UNKNOWN_TOPIC_OR_PARTITION,
+    );
+    assert.deepEqual(failed, [], 'what the frames created can be deleted');
+  }
+}
+
+/** A group in use stays, for the next time. */
+async function deleteGroups(client: RawClient): Promise<void> {
+  const { groups } = await client.send(ListGroupsRequest, ListGroupsResponse, 4, {});
+  const groupsNames = groups.map(({ groupId }) => groupId);
+  if (groupsNames.length > 0) {
+    await client.send(DeleteGroupsRequest, DeleteGroupsResponse, 2, { groupsNames });
   }
 }
 
