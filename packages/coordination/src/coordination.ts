@@ -2,7 +2,7 @@
 // embedded one (a journal in the data directory) and a ZooKeeper ensemble; coordination.contract.ts is what both must pass.
 //
 // One Coordination is one session. Its operations take effect, and their promises settle, in the order of the calls, so
-// thousands may be in flight. What a promise or a watch tells is durable. A watch that an operation sets off is delivered
+// thousands may be in flight. While the store is out of reach they wait; see docs/decisions/0017 for what that means for writes. What a promise or a watch tells is durable. A watch that an operation sets off is delivered
 // before the result of any later operation of the same session that could see the change.
 
 /** What went wrong, in ZooKeeper's words. */
@@ -22,9 +22,12 @@ export type CoordinationErrorCode =
   | 'TooLarge'
   /** Something else; the detail says what. */
   | 'SystemError'
-  /** The session is over; so are its ephemeral nodes and watches. */
+  /** The session is over; so are its ephemeral nodes and watches. The operation may have taken effect or not. */
   | 'SessionExpired'
-  /** The operation may have taken effect or not. */
+  /**
+   * The store could not be reached, or not be understood; the operation may have taken effect or not. Rare: operations wait for the store, and
+   * are repeated, as long as the session goes on.
+   */
   | 'ConnectionLoss'
   /** Of an operation of a multi: another one failed, so this one was not tried. */
   | 'RuntimeInconsistency';

@@ -1,16 +1,19 @@
 // Calls that wait for their turn: first in, first out, also when there are tens of thousands.
 
-import type { Call } from './connection.ts';
-
-export class CallQueue {
-  #calls: (Call | undefined)[] = [];
+export class CallQueue<T> {
+  #calls: (T | undefined)[] = [];
   #head = 0;
 
-  push(call: Call): void {
+  push(call: T): void {
     this.#calls.push(call);
   }
 
-  shift(): Call | undefined {
+  /** Back to where they came from: before all others, in their order. */
+  putBack(calls: readonly T[]): void {
+    if (calls.length > 0) this.#calls = [...calls, ...this.drain()];
+  }
+
+  shift(): T | undefined {
     const call = this.#calls[this.#head];
     if (call === undefined) return undefined;
     this.#calls[this.#head++] = undefined;
@@ -22,8 +25,8 @@ export class CallQueue {
   }
 
   /** All of them, which are then no longer here. */
-  drain(): Call[] {
-    const calls = this.#calls.slice(this.#head) as Call[];
+  drain(): T[] {
+    const calls = this.#calls.slice(this.#head) as T[];
     this.#calls = [];
     this.#head = 0;
     return calls;

@@ -29,6 +29,7 @@ export interface Call {
   readonly frame: Buffer;
   /** Throws InvalidAnswerError when the answer cannot be read; then `fail` follows. */
   answer(error: number, body: JuteReader): void;
+  /** With ConnectionLoss: the connection has ended, and what was asked may have taken effect or not. */
   fail(error: CoordinationError): void;
 }
 

@@ -7,6 +7,10 @@
 // The servers alone decide whether a session is over. But they may have decided so without being able to tell us, once nearly the whole
 // timeout has passed since we sent the last message that they answered: then the session is lapsed. See docs/decisions/0010.
 //
+// Calls outlive connections: what was under way when one broke goes out again first of all on the next, in its order, and says that it
+// does. Only the end of the session ends them; and what stands in their own way: an answer that cannot be understood, or one connection
+// after the other that breaks under a call, because it may be what breaks them. See docs/decisions/0017.
+//
 // Silence: a ping goes out after a third of the timeout, after two thirds without a byte from the server the connection is given up,
 // and another server is looked for; after five sixths the session is lapsed. The last sixth is for the news of us, which the followers of
 // an ensemble pass on to their leader every half tick only.
@@ -17,7 +21,7 @@ import { authenticate, type Identity } from './authentication.ts';
 import { CallQueue } from './call-queue.ts';
 import { formatAddress, type ServerAddress, ServerRing } from './connect-string.ts';
 import { type Call, ZooKeeperConnection } from './connection.ts';
-import { InvalidAnswerError } from './jute.ts';
+import { InvalidAnswerError, type JuteReader } from './jute.ts';
 import {
   closeRequest,
   type Notification,
@@ -50,6 +54,19 @@ export interface LinkListener {
   standingWatches(): readonly StandingWatches[];
 }
 
+/** A request of the session. Exactly one of `answer` and `fail` is called. */
+export interface SessionCall {
+  /** As the caller knows it, for errors. */
+  readonly path: string;
+  readonly frame: Buffer;
+  /** `isRepeated`: it has been sent before, and may have taken effect then. Throws InvalidAnswerError when the answer cannot be read. */
+  answer(error: number, body: JuteReader, isRepeated: boolean): void;
+  fail(error: CoordinationError): void;
+}
+
+/** After so many connections that broke under it a call is not sent again: a server may close them because of it. */
+const mostLosses = 10;
+
 /** In parts of the session's timeout. */
 const pingAfter = 1 / 3;
 const giveUpAfter = 2 / 3;
@@ -66,7 +83,9 @@ export class EnsembleLink {
   readonly #parts: EnsembleLinkParts;
   readonly #listener: LinkListener;
   readonly #ring: ServerRing;
-  readonly #waiting = new CallQueue();
+  readonly #waiting = new CallQueue<PendingCall>();
+  /** What was under way on a connection that is just ending. */
+  #unanswered: PendingCall[] = [];
   #state: SessionState | 'connecting' = 'connecting';
   #isClosing = false;
   #sessionId = 0n;
@@ -118,10 +137,10 @@ export class EnsembleLink {
   }
 
   /** Calls go out in this order, as soon as there is a connection and few enough are under way. */
-  send(call: Call): void {
+  send(call: SessionCall): void {
     if (this.#isOver) call.fail(new CoordinationError('SessionExpired', call.path));
     else {
-      this.#waiting.push(call);
+      this.#waiting.push(new PendingCall(call, (pending) => this.#unanswered.push(pending)));
       this.#pump();
     }
   }
@@ -181,7 +200,6 @@ export class EnsembleLink {
         const level = this.#failures++ < this.#ring.size ? 'warn' : 'debug';
         logger[level]('Could not connect to ZooKeeper', { server: formatAddress(server), reason: reasonOf(error) });
         if (this.#state === 'connecting' && isCoordinationError(error, 'AuthFailed')) throw error;
-        if (this.#state === 'lapsed') this.#failWaiting();
       }
     }
   }
@@ -256,6 +274,7 @@ export class EnsembleLink {
     if (connection !== this.#connection) return;
     this.#connection = undefined;
     this.#silenceTask?.cancel();
+    this.#waiting.putBack(this.#unanswered.splice(0));
     // A server that takes the session and drops it at once is of no use either.
     const livedMs = this.#parts.clock.monotonicMs() - this.#attachedAtMs;
     this.#failures = livedMs < longestBackOffMs ? this.#failures + 1 : 0;
@@ -281,7 +300,7 @@ export class EnsembleLink {
     if (nowMs >= giveUpAtMs || this.#mayBeOver(connection.confirmedAtMs)) {
       // If it was this process that slept, the answer may be waiting to be read.
       if (!isSecondLook) timer.afterThisTurn(() => this.#watchSilence(connection, true));
-      else connection.destroy(new Error(`${connection.server} was silent for ${Math.round(nowMs - connection.heardAtMs)} ms`));
+      else connection.destroy(new Error(this.#silenceOf(connection)));
       return;
     }
     const pingIntervalMs = Math.min(this.#timeoutMs * pingAfter, longestPingIntervalMs);
@@ -292,6 +311,15 @@ export class EnsembleLink {
       connection.confirmedAtMs + this.#timeoutMs * lapseAfter,
     );
     this.#silenceTask = timer.schedule(Math.max(1, nextMs - nowMs), () => this.#watchSilence(connection));
+  }
+
+  /** It may have spoken just now, and have answered nothing for long: a process that was stopped finds it so. */
+  #silenceOf(connection: ZooKeeperConnection): string {
+    const nowMs = this.#parts.clock.monotonicMs();
+    const silentMs = Math.round(nowMs - connection.heardAtMs);
+    if (silentMs >= this.#timeoutMs * giveUpAfter) return `${connection.server} was silent for ${silentMs} ms`;
+    const unconfirmedMs = Math.round(nowMs - connection.confirmedAtMs);
+    return `${connection.server} has answered nothing that was sent in the last ${unconfirmedMs} ms, so that the session may be over`;
   }
 
   #mayBeOver(confirmedAtMs: number): boolean {
@@ -309,7 +337,6 @@ export class EnsembleLink {
         },
       );
       this.#become('lapsed');
-      this.#failWaiting();
       return;
     }
     const leftMs = this.#confirmedAtMs + this.#timeoutMs * lapseAfter - this.#parts.clock.monotonicMs();
@@ -330,7 +357,8 @@ export class EnsembleLink {
     this.#attempt?.destroy(ending);
     this.#connection?.destroy(ending);
     this.#connection = undefined;
-    for (const call of this.#waiting.drain()) call.fail(new CoordinationError('SessionExpired', call.path));
+    this.#waiting.putBack(this.#unanswered.splice(0));
+    for (const call of this.#waiting.drain()) call.sessionOver();
     this.#wake?.();
     this.#listener.changed(state);
   }
@@ -338,12 +366,6 @@ export class EnsembleLink {
   #become(state: SessionState): void {
     this.#state = state;
     this.#listener.changed(state);
-  }
-
-  #failWaiting(): void {
-    for (const call of this.#waiting.drain()) {
-      call.fail(new CoordinationError('ConnectionLoss', call.path, { detail: 'it was not sent', cause: this.#lastFailure }));
-    }
   }
 
   #unreachable(): CoordinationError {
@@ -376,6 +398,51 @@ export class EnsembleLink {
   get #name(): string {
     return sessionName(this.#sessionId);
   }
+}
+
+/** A call until its end, over as many connections as it takes. */
+class PendingCall implements Call {
+  readonly #call: SessionCall;
+  readonly #unanswered: (call: PendingCall) => void;
+  frame: Buffer;
+  #losses = 0;
+
+  /** `unanswered`: called when a connection has ended under it. */
+  constructor(call: SessionCall, unanswered: (call: PendingCall) => void) {
+    this.#call = call;
+    this.#unanswered = unanswered;
+    this.frame = call.frame;
+  }
+
+  get path(): string {
+    return this.#call.path;
+  }
+
+  answer(error: number, body: JuteReader): void {
+    // The connection ends as well, and the server has not done it.
+    if (error === sessionMovedError)
+      this.fail(new CoordinationError('ConnectionLoss', this.path, { detail: 'the session has moved' }));
+    else this.#call.answer(error, body, this.#losses > 0);
+  }
+
+  fail(error: CoordinationError): void {
+    if (error.code !== 'ConnectionLoss' || isNotUnderstood(error) || ++this.#losses >= mostLosses) this.#call.fail(error);
+    else {
+      // Each sending has its own number in it, and the old one may still be in somebody's hands.
+      this.frame = Buffer.from(this.frame);
+      this.#unanswered(this);
+    }
+  }
+
+  sessionOver(): void {
+    const detail = this.#losses > 0 ? { detail: 'it may have taken effect before' } : {};
+    this.#call.fail(new CoordinationError('SessionExpired', this.path, detail));
+  }
+}
+
+/** The same question would have the same answer. */
+function isNotUnderstood({ cause }: CoordinationError): boolean {
+  return cause instanceof Error && cause.cause instanceof InvalidAnswerError;
 }
 
 /** As ZooKeeper's own log has it. */

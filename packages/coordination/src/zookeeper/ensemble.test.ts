@@ -11,7 +11,7 @@ import {
   type ZooKeeperServer,
   zooKeeperJars,
 } from '@odradek/testing';
-import { type Coordination, isCoordinationError, type SessionState } from '../coordination.ts';
+import type { Coordination, SessionState } from '../coordination.ts';
 import { closeSessions, openSession, reached, TracedNetwork } from './store.fixture.ts';
 
 const jars = await zooKeeperJars();
@@ -23,7 +23,6 @@ class Writer {
   readonly #path: string;
   #version = 0;
   answered = 0;
-  lost = 0;
   isStopped = false;
 
   constructor(session: Coordination, path: string) {
@@ -35,31 +34,15 @@ class Writer {
     await this.#session.create(this.#path, Buffer.from('0'));
     while (!this.isStopped) {
       const next = this.answered + 1;
-      try {
-        this.#version = (await this.#session.set(this.#path, Buffer.from(String(next)), this.#version)).version;
-      } catch (error) {
-        if (!isCoordinationError(error, 'ConnectionLoss')) throw error;
-        this.lost++;
-        // It was written or it was not, and nothing else was.
-        const { value, version } = await this.read(this.#session);
-        assert.ok(value === next || value === next - 1, `${this.#path} is ${value} after a lost write of ${next}`);
-        this.#version = version;
-        this.answered = value;
-        continue;
-      }
+      // Nobody else writes here: an answer that is lost is not taken for somebody else's write.
+      this.#version = (await this.#session.set(this.#path, Buffer.from(String(next)), this.#version)).version;
       this.answered = next;
     }
   }
 
   async read(session: Coordination): Promise<{ value: number; version: number }> {
-    for (;;) {
-      try {
-        const { data, stat } = await session.get(this.#path);
-        return { value: Number(data?.toString()), version: stat.version };
-      } catch (error) {
-        if (!isCoordinationError(error, 'ConnectionLoss')) throw error;
-      }
-    }
+    const { data, stat } = await session.get(this.#path);
+    return { value: Number(data?.toString()), version: stat.version };
   }
 }
 
@@ -175,14 +158,11 @@ describe('a ZooKeeper ensemble', { skip }, () => {
     const lapsed = reached(session, 'lapsed');
     await Promise.all(ensemble.servers.map((server) => server.kill()));
     const waiting = session.get('/survivor');
-    waiting.catch(() => undefined);
     await lapsed;
-    await assert.rejects(waiting, { code: 'ConnectionLoss' });
-    await assert.rejects(session.get('/survivor'), { code: 'ConnectionLoss' });
     const back = reached(session, 'connected');
     await Promise.all(ensemble.servers.map((server) => server.start()));
     await back;
-    assert.equal((await session.exists('/survivor'))?.ephemeralOwner, sessionId);
+    assert.equal((await waiting).stat.ephemeralOwner, sessionId);
     assert.deepEqual(states, ['disconnected', 'lapsed', 'connected']);
   });
 });

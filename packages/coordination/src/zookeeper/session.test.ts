@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createLogger } from '@odradek/runtime';
 import { SimulatedWorld } from '@odradek/testing';
 import { type Coordination, type CoordinationError, isCoordinationError } from '../coordination.ts';
 import { type FakeBehaviour, type FakeConnection, FakeServer, statBytes } from './fake-server.fixture.ts';
@@ -237,24 +238,25 @@ describe('the end of a ZooKeeper session', () => {
     assert.deepEqual(scene.states, ['disconnected', 'lapsed', 'connected']);
   });
 
-  it('makes waiting calls fail when it may have come, and later ones after one more attempt', async () => {
+  it('that may have come does not end the waiting of calls: they go out when a server takes the session again', async () => {
     const scene = await sceneWith([{}]);
     const [server] = scene.servers as [FakeServer];
     server.behaviour = { connected: () => undefined };
     server.connection.close();
     await scene.world.runUntil(() => scene.states.includes('disconnected'));
-    const startMs = scene.world.clock.monotonicMs();
-    const failure = await failureOf(scene.world, scene.session.create('/a', null));
-    assert.equal(failure.code, 'ConnectionLoss');
-    assert.match(failure.message, /not sent/);
-    assert.equal(scene.session.state, 'lapsed');
-    assert.ok(scene.world.clock.monotonicMs() - startMs >= 4000);
-    for (let i = 0; i < 5; i++) {
-      const beforeMs = scene.world.clock.monotonicMs();
-      assert.equal((await failureOf(scene.world, scene.session.get('/a'))).code, 'ConnectionLoss');
-      assert.ok(scene.world.clock.monotonicMs() > beforeMs, 'a caller who tries again at once does not spin');
-    }
+    const before = scene.session.create('/before', null);
+    await scene.world.runUntil(() => scene.states.includes('lapsed'));
+    const after = scene.session.sync('/after');
+    await scene.world.advance(60_000);
     assert.deepEqual([...new Set(server.heard.filter((heard) => !heard.startsWith('connect')))], []);
+    server.behaviour = {
+      asked: (connection, { xid, opcode, body }) => {
+        const created = new JuteWriter().string(body.string()).finish();
+        connection.answer(xid, 1, 0, opcode === 15 ? Buffer.concat([created, statBytes()]) : created);
+      },
+    };
+    await scene.world.run(Promise.all([before, after]), 10_000);
+    assert.deepEqual(scene.states, ['disconnected', 'lapsed', 'connected']);
   });
 
   it('is asked for by close behind all other calls', async () => {
@@ -287,6 +289,89 @@ describe('the end of a ZooKeeper session', () => {
     const scene = await sceneWith([{ asked: (connection) => connection.close() }]);
     await scene.world.run(scene.session.close());
     assert.deepEqual(scene.states, ['closed']);
+  });
+});
+
+describe('calls of a ZooKeeper session', () => {
+  it('go out again on the next connection, first of all and in their order', async () => {
+    const paths: string[] = [];
+    const scene = await sceneWith([{}], { maxInFlightRequests: 2 });
+    const [server] = scene.servers as [FakeServer];
+    server.behaviour = {
+      asked: (connection, { body }) => {
+        paths.push(body.string());
+        if (paths.length < 2) return;
+        connection.close();
+        server.behaviour = {
+          asked: (next, request) => {
+            const path = request.body.string();
+            paths.push(path);
+            next.answer(request.xid, 1, 0, dataOf(path));
+          },
+        };
+      },
+    };
+    const asked = ['/a', '/b', '/c', '/d'];
+    const read = await scene.world.run(Promise.all(asked.map((path) => scene.session.get(path))));
+    assert.deepEqual(
+      read.map(({ data }) => String(data)),
+      asked,
+    );
+    assert.deepEqual(paths, ['/a', '/b', ...asked]);
+  });
+
+  it('are not what breaks every connection: after ten of them they are given up', async () => {
+    const scene = await sceneWith([{}]);
+    const [server] = scene.servers as [FakeServer];
+    server.behaviour = { asked: (connection) => connection.close() };
+    assert.equal((await failureOf(scene.world, scene.session.set('/large', Buffer.alloc(1000)))).code, 'ConnectionLoss');
+    assert.equal(server.heard.filter((heard) => heard === 'set').length, 10);
+    server.behaviour = { asked: (connection, { xid }) => connection.answer(xid, 1, 0, dataOf('x')) };
+    assert.equal(String((await scene.world.run(scene.session.get('/a'))).data), 'x');
+  });
+
+  it('that were under way end with the session, as those that wait', async () => {
+    const scene = await sceneWith([{}], { maxInFlightRequests: 1 });
+    const [server] = scene.servers as [FakeServer];
+    server.behaviour = {
+      asked: (connection) => connection.close(),
+      connected: (connection) => connection.greet(0n, 0),
+    };
+    const codes = await Promise.all([scene.session.get('/a'), scene.session.get('/b')].map((call) => failureOf(scene.world, call)));
+    assert.deepEqual(
+      codes.map(({ code }) => code),
+      ['SessionExpired', 'SessionExpired'],
+    );
+  });
+});
+
+describe('a connection that is given up', () => {
+  /** What the log says of it. */
+  async function reason(silence: (scene: Scene, server: FakeServer) => Promise<void>): Promise<string> {
+    const lines: string[] = [];
+    const scene = await sceneWith([{}], {
+      logger: createLogger({ level: 'warn', write: (line: string) => void lines.push(line) }),
+    });
+    const [server] = scene.servers as [FakeServer];
+    server.answersPings = false;
+    server.behaviour = { connected: () => undefined };
+    await silence(scene, server);
+    return lines.find((line) => line.includes('is lost')) ?? '';
+  }
+
+  it('was silent', async () => {
+    assert.match(await reason(({ world }) => world.advance(5000)), /was silent for 4000 ms/);
+  });
+
+  it('has spoken, and answered nothing', async () => {
+    const talking = async ({ world }: Scene, server: FakeServer): Promise<void> => {
+      const { connection } = server;
+      for (let i = 0; i < 12; i++) {
+        connection.notify(3, '/somewhere');
+        await world.advance(500);
+      }
+    };
+    assert.match(await reason(talking), /has answered nothing that was sent in the last 500\d ms, so that the session may be over/);
   });
 });
 
@@ -418,9 +503,20 @@ describe('answers of a ZooKeeper server', () => {
   });
 
   it('that the session has moved end the connection, not the session', async () => {
-    const scene = await sceneWith([{ asked: (connection, { xid }) => connection.answer(xid, 1, -118) }]);
-    assert.equal((await failureOf(scene.world, scene.session.get('/a'))).code, 'ConnectionLoss');
-    await scene.world.runUntil(() => scene.states.includes('connected'));
+    const moved: FakeBehaviour = {
+      asked: (connection, { xid, body }) => {
+        Object.assign(moved, { asked: answering });
+        // The calls behind it are none the wiser.
+        connection.answer(xid, 1, body.string() === '/a' ? -118 : 0);
+      },
+    };
+    const answering: FakeBehaviour['asked'] = (connection, { xid, body }) => connection.answer(xid, 1, 0, dataOf(body.string()));
+    const scene = await sceneWith([moved]);
+    const read = await scene.world.run(Promise.all(['/a', '/b'].map((path) => scene.session.get(path))));
+    assert.deepEqual(
+      read.map(({ data }) => String(data)),
+      ['/a', '/b'],
+    );
     assert.deepEqual(scene.states, ['disconnected', 'connected']);
   });
 
@@ -464,14 +560,6 @@ describe('answers of a ZooKeeper server', () => {
         ),
       /beyond 2\^53/,
     ],
-    [
-      'its end in the middle of an answer',
-      (connection, xid) => {
-        connection.sendRaw(Buffer.from([0, 0, 0, 50, 0, 0, 0, xid]));
-        connection.close();
-      },
-      /closed the connection/,
-    ],
   ];
   for (const [name, send, reason] of nonsense) {
     it(`that are ${name} break the connection and nothing else`, async () => {
@@ -485,6 +573,20 @@ describe('answers of a ZooKeeper server', () => {
       assert.deepEqual(scene.states, ['disconnected', 'connected']);
     });
   }
+
+  it('that end in the middle are asked for again', async () => {
+    const scene = await sceneWith([{}]);
+    const [server] = scene.servers as [FakeServer];
+    server.behaviour = {
+      asked: (connection, { xid }) => {
+        connection.sendRaw(Buffer.from([0, 0, 0, 50, 0, 0, 0, xid]));
+        connection.close();
+        server.behaviour = { asked: (next, request) => next.answer(request.xid, 1, 0, dataOf('x')) };
+      },
+    };
+    assert.equal(String((await scene.world.run(scene.session.get('/a'))).data), 'x');
+    assert.deepEqual(server.heard, ['connect 0x0', 'get', 'connect 0x5eed', 'get']);
+  });
 
   const greetings: [name: string, greet: (connection: FakeConnection) => void][] = [
     ['another session', (connection) => connection.greet(1234n, timeoutMs)],

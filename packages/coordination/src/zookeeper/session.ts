@@ -1,9 +1,8 @@
 // One session with a ZooKeeper ensemble: the Coordination that a broker of a cluster holds.
 //
-// While there is no connection, operations wait for the next one. What was under way when a connection broke rejects with
-// ConnectionLoss: it may have taken effect or not. What waits when the session lapses rejects with ConnectionLoss as well, without
-// having been sent; from then on each attempt to reach a server that fails takes those along that came meanwhile. Nothing is sent
-// twice by itself. An operation that cannot be sent at all (a bad path, too many bytes) is refused at once.
+// While there is no connection, operations wait for the next one, and what was under way when a connection broke is sent again. When
+// a write is refused that way, it is looked whether that is because its first sending had taken effect. Only the end of the session ends the
+// waiting. An operation that cannot be sent at all (a bad path, too many bytes) is refused at once.
 
 import {
   type Coordination,
@@ -21,6 +20,7 @@ import { checkPath } from '../node-path.ts';
 import { accessListOf } from './access-lists.ts';
 import { EnsembleLink, type EnsembleLinkParts } from './ensemble-link.ts';
 import { InvalidAnswerError } from './jute.ts';
+import { ownSuccess, type Successes } from './lost-answers.ts';
 import {
   answeredError,
   childrenRequest,
@@ -52,6 +52,8 @@ interface Question<T> {
   readonly watchKind?: WatchKind;
   /** What to answer instead of NoNode; the watcher then waits for the node. */
   readonly whenAbsent?: { readonly value: T };
+  /** Of a write: what it does, and its answer when it turns out to have done so. */
+  readonly write?: { readonly operations: readonly Operation[]; readonly answer: (done: Successes) => T };
 }
 
 const noNode = -101;
@@ -97,11 +99,12 @@ export class ZooKeeperSession implements Coordination {
     data: Uint8Array | null,
     options: CreateOptions = {},
   ): Promise<{ readonly path: string; readonly stat: NodeStat }> {
+    const operation = { type: 'create', path, data, ...options } as const;
     const request = () => {
-      const { decode, frame } = createRequest(this.#toServer({ type: 'create', path, data, ...options }), this.#accessListOf(path));
+      const { decode, frame } = createRequest(this.#toServer(operation), this.#accessListOf(path));
       return { frame, decode: (answer: Parameters<typeof decode>[0]) => this.#createdByUs(decode(answer)) };
     };
-    return this.#ask({ path, request });
+    return this.#ask({ path, request, write: { operations: [operation], answer: (done) => ({ path, stat: done.stat(path) }) } });
   }
 
   get(path: string, watcher?: Watcher): Promise<{ readonly data: NodeData; readonly stat: NodeStat }> {
@@ -110,11 +113,15 @@ export class ZooKeeperSession implements Coordination {
   }
 
   set(path: string, data: Uint8Array | null, version = -1): Promise<NodeStat> {
-    return this.#ask({ path, request: () => setRequest(this.#toServer({ type: 'set', path, data, version })) });
+    const operation = { type: 'set', path, data, version } as const;
+    const request = () => setRequest(this.#toServer(operation));
+    return this.#ask({ path, request, write: { operations: [operation], answer: (done) => done.stat(path) } });
   }
 
   delete(path: string, version = -1): Promise<void> {
-    return this.#ask({ path, request: () => deleteRequest(this.#toServer({ type: 'delete', path, version })) });
+    const operation = { type: 'delete', path, version } as const;
+    const request = () => deleteRequest(this.#toServer(operation));
+    return this.#ask({ path, request, write: { operations: [operation], answer: () => undefined } });
   }
 
   exists(path: string, watcher?: Watcher): Promise<NodeStat | undefined> {
@@ -136,7 +143,8 @@ export class ZooKeeperSession implements Coordination {
       );
       return { frame, decode: (answer: Parameters<typeof decode>[0]) => this.#resultsFor(asked, () => decode(answer)) };
     };
-    return this.#ask({ path: asked[0]?.path ?? '/', request });
+    const answer = (done: Successes): OperationResult[] => asked.map((operation) => done.result(operation));
+    return this.#ask({ path: asked[0]?.path ?? '/', request, write: { operations: asked, answer } });
   }
 
   sync(path: string): Promise<void> {
@@ -149,7 +157,7 @@ export class ZooKeeperSession implements Coordination {
     return this.#closing;
   }
 
-  #ask<T>({ path, request, watcher, watchKind = 'data', whenAbsent }: Question<T>): Promise<T> {
+  #ask<T>({ path, request, watcher, watchKind = 'data', whenAbsent, write }: Question<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       let made: Request<T>;
       try {
@@ -163,22 +171,30 @@ export class ZooKeeperSession implements Coordination {
       const watch = (kind: WatchKind): void => {
         if (watcher !== undefined) this.#watches.add(kind, this.#serverPath(path), watcher);
       };
+      const refuse = (refusal: CoordinationError, isRepeated: boolean): void => {
+        if (write === undefined || !isRepeated) reject(refusal);
+        else {
+          ownSuccess(this, write.operations, refusal)
+            .then((done) => (done === undefined ? reject(refusal) : resolve(write.answer(done))))
+            .catch(reject);
+        }
+      };
       this.#link.send({
         path,
         frame: made.frame,
         fail: reject,
-        answer: (error, body) => {
+        answer: (error, body, isRepeated) => {
           if (error === noNode && whenAbsent !== undefined) {
             watch('exists');
             resolve(whenAbsent.value);
-          } else if (error !== 0) reject(answeredError(error, path));
+          } else if (error !== 0) refuse(answeredError(error, path), isRepeated);
           else {
             let value: T;
             try {
               value = made.decode(body);
             } catch (failure) {
               if (!(failure instanceof CoordinationError)) throw failure;
-              reject(failure);
+              refuse(failure, isRepeated);
               return;
             }
             watch(watchKind);
