@@ -36,6 +36,8 @@ export class ClusterMembership {
   #epoch = -1;
   #renewal: Promise<void> | undefined;
   #pause: { readonly task: TimerTask; readonly end: () => void } | undefined;
+  /** Nothing is worth waiting for the store any more. */
+  #isLeaving = false;
   #isClosed = false;
 
   private constructor(parts: ClusterMembershipParts, session: Coordination) {
@@ -61,7 +63,13 @@ export class ClusterMembership {
   /** Registers the broker, now and in every session to come. Rejects when another broker has its id. */
   async register(registration: BrokerToRegister): Promise<void> {
     this.#registration = registration;
-    await this.#registerNow(registration);
+    try {
+      await this.#registerNow(registration);
+    } catch (error) {
+      if (!isCoordinationError(error, 'SessionExpired')) throw error;
+      // The next session is registered in by whoever replaces this one.
+      await this.#renewal;
+    }
   }
 
   /** Other endpoints for a broker that is registered. */
@@ -73,6 +81,15 @@ export class ClusterMembership {
   /** Followers are told in the order in which they came. */
   follow(follower: MembershipFollower): void {
     this.#followers.push(follower);
+  }
+
+  /**
+   * The broker stops: what is still to be done happens in this session if the store can be reached, and is given up when it cannot, now
+   * or later.
+   */
+  leave(): void {
+    this.#isLeaving = true;
+    if (this.#session.state !== 'connected') this.#endSession();
   }
 
   /** Ends the session, and with it the registration. */
@@ -87,10 +104,16 @@ export class ClusterMembership {
   #stateChanged(state: SessionState): void {
     const { logger } = this.#parts;
     if (this.#isClosed) return;
+    if (this.#isLeaving && state === 'disconnected') this.#endSession();
     if (state === 'disconnected') logger.warn('The coordination store cannot be reached');
     if (state === 'connected') logger.info('The coordination store can be reached again');
     // A session that is lost while its predecessor is being replaced is replaced by the same renewal.
     if (state === 'expired') this.#renewal ??= this.#renew();
+  }
+
+  /** Who waits for it hears so at once when it cannot be reached. */
+  #endSession(): void {
+    this.close().catch((error: unknown) => this.#parts.logger.error('The session could not be ended in order', { error }));
   }
 
   async #renew(): Promise<void> {

@@ -17,6 +17,7 @@ import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import { untilLapsed } from '../until-lapsed.ts';
 import { type ConfigEntity, readConfigs, tryWriteConfigs } from './config-nodes.ts';
 
 /** Kafka's numbers of the kinds of resource. */
@@ -199,15 +200,24 @@ export class ConfigChanges {
       alterations.map(async (alteration) => {
         try {
           const resource = this.#checkAlteration(alteration, alterations);
-          await this.#alterOne(resource, alteration, next, validateOnly);
+          await untilLapsed(this.#parts.coordination, () => this.#alterOne(resource, alteration, next, validateOnly));
           return undefined;
         } catch (error) {
           return coordinationFailure(error);
         }
       }),
     );
-    if (!validateOnly && errors.includes(undefined)) await this.#takeNotifications();
+    if (!validateOnly && errors.includes(undefined)) await this.#hearOfOwnChanges();
     return errors;
+  }
+
+  /** So that they hold here when they are answered, unless the store goes away in between. */
+  async #hearOfOwnChanges(): Promise<void> {
+    try {
+      await untilLapsed(this.#parts.coordination, () => this.#takeNotifications());
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+    }
   }
 
   /** What must hold whatever the definitions of the configs say. */

@@ -17,6 +17,7 @@ import { coordinationFailure } from '../controller/coordination-failure.ts';
 import type { BrokerRack } from '../controller/replica-placement.ts';
 import { type MetadataCache, type MetadataSnapshot, noLeader } from '../metadata/metadata-cache.ts';
 import { randomUuid } from '../metadata/random-uuid.ts';
+import { UntilLapsedSession } from '../until-lapsed.ts';
 import { type ConfigChanges, type ConfigRules, configResourceTypes } from './config-changes.ts';
 import type { MutationBudget } from './mutation-budget.ts';
 import { planGrowth, planTopic, TopicNames, type TopicPlan } from './topic-plans.ts';
@@ -113,7 +114,7 @@ export class TopicChanges {
   readonly #autoCreations = new Map<string, Promise<ProtocolError | undefined>>();
 
   constructor(parts: TopicChangesParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, coordination: new UntilLapsedSession(parts.coordination) };
   }
 
   /** CreateTopics. Settles when all topics have leaders in the metadata cache, or after timeoutMs (REQUEST_TIMED_OUT for the rest). */

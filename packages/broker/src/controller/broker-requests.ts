@@ -50,6 +50,7 @@ export class BrokerRequests {
   #stopReplica = new Map<number, Map<PartitionContext, ReplicaStop>>();
   #metadataPartitions = new Set<PartitionContext>();
   #metadataBrokers = new Set<number>();
+  #isClosed = false;
 
   constructor(parts: BrokerRequestsParts) {
     this.#parts = parts;
@@ -78,9 +79,10 @@ export class BrokerRequests {
     for (const partition of partitions) this.#metadataPartitions.add(partition);
   }
 
-  /** Queues what has gathered, for brokers that are alive. */
+  /** Queues what has gathered, for brokers that are alive. Of a term that is over nobody is told any more. */
   send(): void {
     const { context } = this.#parts;
+    if (this.#isClosed) this.discard();
     const gathered = {
       leaderAndIsr: this.#leaderAndIsr,
       stopReplica: this.#stopReplica,
@@ -134,6 +136,7 @@ export class BrokerRequests {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const queue of this.#queues.values()) queue.close();
     this.#queues.clear();
   }

@@ -1,5 +1,9 @@
 // The office of the controller: standing for election, taking office, giving it up, and beginning anew when the tree was out of reach.
 // One queue of events; everything happens in it, one after the other.
+//
+// While the tree is out of reach events wait for it, as in Kafka. When the session may be over, somebody else may be the controller: the
+// broker acts as one no more, and whoever has asked it for something is told to look for another. When it turns out that the session has
+// gone on, so does the term, from what the tree says then.
 
 import { type Coordination, controllerEpochNode, controllerNode, featureNode, isCoordinationError } from '@odradek/coordination';
 import { errorCodes, ProtocolError } from '@odradek/protocol';
@@ -40,6 +44,10 @@ export class ControllerOffice {
   /** Set while a start is due, with its timer. */
   #startOverNow: (() => void) | undefined;
   #startOverTask: TimerTask | undefined;
+  /** The session may be over, and with it a term of this broker. */
+  #isResting = false;
+  /** Those who wait for something that was asked of the controller. */
+  readonly #askers = new Set<() => void>();
 
   constructor(parts: ControllerParts) {
     this.#parts = parts;
@@ -55,8 +63,8 @@ export class ControllerOffice {
   async start(): Promise<void> {
     this.#parts.coordination.onState((state) => {
       if (state === 'closed') this.#queue.post('session over', async () => this.#resign());
-      // What failed meanwhile need not wait any longer.
-      if (state === 'connected') this.#startOverNow?.();
+      if (state === 'lapsed' || state === 'expired') this.#rest();
+      if (state === 'connected') this.#goOn();
     });
     await this.#stand(() => this.#elect());
     await this.#active?.answered(this.#parts.brokerId);
@@ -91,23 +99,31 @@ export class ControllerOffice {
     await this.#queue.close();
   }
 
-  /** Does something for whoever asked, in its turn. Throws NOT_CONTROLLER, or KAFKA_STORAGE_ERROR while the tree is out of reach. */
+  /**
+   * Does something for whoever asked, in its turn. Throws NOT_CONTROLLER, also when this broker may be the controller no more, and
+   * KAFKA_STORAGE_ERROR when the store fails.
+   */
   async whileActive<T>(name: string, action: (active: ActiveController) => Promise<T>): Promise<T> {
-    let result: { readonly value: T } | undefined;
+    const { state } = this.#parts.coordination;
+    // A process that was stopped finds this out before it hears of it.
+    if (state === 'lapsed' || state === 'expired') throw new ProtocolError(errorCodes.NOT_CONTROLLER);
+    const outcome = Promise.withResolvers<T>();
+    const leave = (): void => outcome.reject(new ProtocolError(errorCodes.NOT_CONTROLLER));
+    this.#askers.add(leave);
     const event = this.#queue.run(name, async () => {
       if (this.#active === undefined) throw new ProtocolError(errorCodes.NOT_CONTROLLER);
       if (!this.#active.isLoaded) {
         throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, 'The coordination tree cannot be read at the moment.');
       }
-      result = { value: await this.#act(this.#active, action) };
+      outcome.resolve(await this.#act(this.#active, action));
     });
+    // When this broker stops, whatever it was, somebody else will be the controller.
+    event.catch((error: unknown) => (this.#isClosed ? leave() : outcome.reject(error)));
     try {
-      await event;
-    } catch (error) {
-      // Whatever it was, this broker stops, and somebody else will be the controller.
-      throw this.#isClosed ? new ProtocolError(errorCodes.NOT_CONTROLLER) : error;
+      return await outcome.promise;
+    } finally {
+      this.#askers.delete(leave);
     }
-    return (result as { readonly value: T }).value;
   }
 
   async #act<T>(active: ActiveController, action: (active: ActiveController) => Promise<T>): Promise<T> {
@@ -119,6 +135,9 @@ export class ControllerOffice {
         throw new ProtocolError(errorCodes.NOT_CONTROLLER);
       }
       if (isCoordinationError(error, 'ConnectionLoss')) this.#startOverSoon();
+      // It may be done or not; who asks again hears of it from a controller that knows.
+      if (isCoordinationError(error, 'SessionExpired'))
+        throw new ProtocolError(errorCodes.NOT_CONTROLLER, undefined, { cause: error });
       throw coordinationFailure(error);
     } finally {
       active.discardRequests();
@@ -134,12 +153,15 @@ export class ControllerOffice {
 
   async #elect(): Promise<void> {
     const { brokerId, coordination, clock, logger } = this.#parts;
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#active !== undefined) return;
     const current = await coordination.exists(controllerNode.path, this.#controllerChanged);
     if (current?.ephemeralOwner === coordination.sessionId) {
-      // An office that this broker took and could not enter.
-      await coordination.delete(controllerNode.path);
-    } else if (current !== undefined) {
+      // An office that this broker has, and did not enter or has rested from: nobody can have been elected since.
+      const { epoch, version } = await this.#readEpoch();
+      await this.#takeOffice(epoch, version);
+      return;
+    }
+    if (current !== undefined) {
       const { data } = await coordination.get(controllerNode.path);
       logger.info('Another broker is the controller', { controller: controllerNode.decode(data).brokerId });
       return;
@@ -177,9 +199,21 @@ export class ControllerOffice {
       await active.start();
     } catch (error) {
       // A controller that does not know the whole must not act. Without the office someone else can try.
-      this.#resign();
-      if (!(error instanceof ControllerMovedError)) await coordination.delete(controllerNode.path);
+      if (this.#active === active) this.#resign();
+      if (!isOutOfReach(error)) await this.#leaveOffice(epochNodeVersion);
       throw error;
+    }
+  }
+
+  /** The office of another, who has been elected since, stays theirs. */
+  async #leaveOffice(epochNodeVersion: number): Promise<void> {
+    try {
+      await this.#parts.coordination.multi([
+        { type: 'check', path: controllerEpochNode.path, version: epochNodeVersion },
+        { type: 'delete', path: controllerNode.path, version: -1 },
+      ]);
+    } catch (error) {
+      if (!isCoordinationError(error, 'BadVersion', 'NoNode')) throw error;
     }
   }
 
@@ -234,7 +268,30 @@ export class ControllerOffice {
     };
   }
 
+  /** Others may have been told that this broker is gone. */
+  #rest(): void {
+    for (const leave of this.#askers) leave();
+    if (this.#active === undefined) return;
+    this.#parts.logger.info('This broker may be the controller no more, and does nothing as one until it knows', {
+      broker: this.#parts.brokerId,
+    });
+    this.#active.end();
+    this.#active = undefined;
+    this.#isResting = true;
+  }
+
+  /** The session has gone on: what has failed or rested meanwhile need not wait any longer. */
+  #goOn(): void {
+    this.#startOverNow?.();
+    if (!this.#isResting) return;
+    this.#isResting = false;
+    this.#queue.postOnce('election', async () => {
+      if (this.#active === undefined) await this.#elect();
+    });
+  }
+
   #resign(): void {
+    this.#isResting = false;
     if (this.#active === undefined) return;
     this.#parts.logger.info('This broker is the controller no more', { broker: this.#parts.brokerId });
     this.#active.end();
@@ -244,9 +301,18 @@ export class ControllerOffice {
   #eventFailed(name: string, error: unknown): void {
     if (this.#isClosed) return;
     if (error instanceof ControllerMovedError) this.#queue.postOnce('controller moved', () => this.#standAgain());
-    else {
-      this.#parts.logger.error('The controller could not deal with an event', { event: name, error });
-      if (isCoordinationError(error, 'ConnectionLoss') || this.#active?.isLoaded === false) this.#startOverSoon();
+    else if (isCoordinationError(error, 'SessionExpired')) {
+      // In a new session this broker stands again.
+      this.#parts.logger.info('An event of the controller has ended with the session', { event: name });
+    } else {
+      if (isOutOfReach(error))
+        this.#parts.logger.warn('An event of the controller waits for the coordination store', { event: name });
+      else this.#parts.logger.error('The controller could not deal with an event', { event: name, error });
+      if (isOutOfReach(error) || this.#active?.isLoaded === false) this.#startOverSoon();
     }
   }
+}
+
+function isOutOfReach(error: unknown): boolean {
+  return isCoordinationError(error, 'ConnectionLoss', 'SessionExpired');
 }

@@ -31,11 +31,14 @@ import { createPersistentPaths, registerBroker } from '../broker-registration.ts
 import { CurrentSession } from '../current-session.ts';
 import type { BrokerChannel } from './broker-channel.ts';
 import { Controller, type WantedMove } from './controller.ts';
+import { HeldSession } from './held-session.fixture.ts';
 
 const logger = createLogger({ level: 'fatal' });
 
 interface ScenarioBroker {
   readonly session: Coordination;
+  /** The same, to be put out of reach. */
+  readonly held: HeldSession;
   /** What the controller holds: the session, or, while it is cut off, none. */
   readonly current: CurrentSession;
   controller?: Controller;
@@ -53,6 +56,8 @@ export class ControllerScenario {
   /** For the controller's own time, which stands still unless a script waits. */
   readonly #world = new SimulatedWorld({ seed: 1 });
   #isBalanced = false;
+  #lastActive: Controller | undefined;
+  readonly #unanswered: Promise<void>[] = [];
   #output: string[] = [];
   #tree = new Map<string, string>();
   #activity = 0;
@@ -79,6 +84,7 @@ export class ControllerScenario {
   }
 
   async close(): Promise<void> {
+    await Promise.all(this.#unanswered);
     for (const { controller } of this.#brokers.values()) await controller?.close();
     await this.#store.close();
     this.#timer.close();
@@ -171,6 +177,16 @@ export class ControllerScenario {
         return this.#broker(Number(first)).current.replace(cutOff(this.#broker(Number(first)).session.sessionId));
       case 'mend':
         return this.#broker(Number(first)).current.replace(this.#broker(Number(first)).session);
+      case 'out-of-reach':
+        return this.#broker(Number(first)).held.become('disconnected');
+      case 'lapse':
+        return this.#broker(Number(first)).held.become('lapsed');
+      case 'back':
+        return this.#broker(Number(first)).held.become('connected');
+      case 'asking':
+        // Nobody waits for the answer, which comes when it comes.
+        this.#unanswered.push(this.#carryOut(first, rest));
+        return;
       case 'balanced':
         this.#isBalanced = true;
         return;
@@ -252,7 +268,8 @@ export class ControllerScenario {
 
   async #startBroker(id: number, rack: string | null): Promise<void> {
     const session = await this.#store.openSession();
-    this.#brokers.set(id, { session, current: new CurrentSession(session) });
+    const held = new HeldSession(session);
+    this.#brokers.set(id, { session: held, held, current: new CurrentSession(held) });
     const endpoints = [{ listener: 'PLAINTEXT', securityProtocol: 'PLAINTEXT', host: `b${id}`, port: 9092 }];
     await registerBroker(
       session,
@@ -285,10 +302,12 @@ export class ControllerScenario {
     await this.#store.expireSession(session.sessionId);
   }
 
+  /** Or the one that was last seen so. */
   #active(): Controller {
     const controller = [...this.#brokers.values()].find((broker) => broker.controller?.isActive === true)?.controller;
-    if (controller === undefined) throw new Error('there is no active controller');
-    return controller;
+    this.#lastActive = controller ?? this.#lastActive;
+    if (this.#lastActive === undefined) throw new Error('there is no active controller');
+    return this.#lastActive;
   }
 
   #channel(): BrokerChannel {

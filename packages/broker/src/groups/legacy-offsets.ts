@@ -3,6 +3,7 @@
 
 import { type Coordination, CoordinationError } from '@odradek/coordination';
 import { errorCodes, zeroUuid } from '@odradek/protocol';
+import { UntilLapsedSession } from '../until-lapsed.ts';
 import type { CommittedOffset } from './group-offsets.ts';
 import { isTooLarge, type OffsetCommit, type OffsetCommitAnswer } from './offset-commits.ts';
 import type { FetchedOffsets, OffsetQuery } from './offset-fetches.ts';
@@ -12,7 +13,7 @@ export class LegacyOffsets {
   readonly #metadataMaxSize: () => number;
 
   constructor(coordination: Coordination, metadataMaxSize: () => number) {
-    this.#coordination = coordination;
+    this.#coordination = new UntilLapsedSession(coordination);
     this.#metadataMaxSize = metadataMaxSize;
   }
 

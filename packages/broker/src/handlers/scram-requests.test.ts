@@ -203,7 +203,12 @@ describe('what cannot be altered', () => {
     };
     const { coordination, close } = await startOneBroker();
     const { alter, describe: tell } = handlersOn(
-      Object.assign(Object.create(coordination), { get: away, children: away }) as Coordination,
+      Object.create(coordination, {
+        get: { value: away },
+        children: { value: away },
+        state: { value: 'connected' },
+        onState: { value: () => () => undefined },
+      }) as Coordination,
     );
     const storage = /^u KAFKA_STORAGE_ERROR /;
     assert.match((await alter([], [upsertion('u')]))[0] ?? '', storage);

@@ -14,6 +14,7 @@ import {
   sequenceNumber,
 } from '@odradek/coordination';
 import type { Logger } from '@odradek/runtime';
+import { untilLapsed } from '../until-lapsed.ts';
 import type { AclBinding, AclEntry } from './acl.ts';
 import { isSameEntry } from './acl.ts';
 import { AclBook } from './acl-book.ts';
@@ -61,7 +62,7 @@ export class AclStore {
     return store;
   }
 
-  /** Adds what the list does not have yet. */
+  /** Adds what the list does not have yet. REQUEST_TIMED_OUT when the store is away for too long. */
   async add(pattern: AclPattern, entries: readonly AclEntry[]): Promise<void> {
     await this.#change(pattern, (before) => {
       const added = entries.filter(
@@ -93,7 +94,11 @@ export class AclStore {
     this.#stopFollowing();
   }
 
-  async #change(pattern: AclPattern, next: (before: readonly AclEntry[]) => readonly AclEntry[]): Promise<void> {
+  #change(pattern: AclPattern, next: (before: readonly AclEntry[]) => readonly AclEntry[]): Promise<void> {
+    return untilLapsed(this.#parts.coordination, () => this.#changeNow(pattern, next));
+  }
+
+  async #changeNow(pattern: AclPattern, next: (before: readonly AclEntry[]) => readonly AclEntry[]): Promise<void> {
     for (;;) {
       const before = await this.#read(pattern);
       const after = next(before.entries);

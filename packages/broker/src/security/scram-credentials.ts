@@ -5,6 +5,7 @@ import { type Coordination, configEntitiesNode, defaultEntityName, desanitizeNam
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import { type ConfigEntity, readConfigs, tryWriteConfigs } from '../admin/config-nodes.ts';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
+import { UntilLapsedSession } from '../until-lapsed.ts';
 import {
   maxScramIterations,
   minScramIterations,
@@ -43,7 +44,7 @@ export class ScramCredentials {
   readonly #coordination: Coordination;
 
   constructor(coordination: Coordination) {
-    this.#coordination = coordination;
+    this.#coordination = new UntilLapsedSession(coordination);
   }
 
   /** All users that have any, by name, when none are named; else each that is named, once. */
