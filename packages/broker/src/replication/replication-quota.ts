@@ -3,6 +3,7 @@
 // replicas that are not in sync get nothing.
 
 import type { Clock } from '@odradek/runtime';
+import { WindowedRate } from '../quotas/windowed-rate.ts';
 
 export interface ReplicationQuotaParts {
   readonly clock: Clock;
@@ -18,19 +19,13 @@ export interface ReplicationQuotaParts {
 
 export class ReplicationQuota {
   readonly #parts: ReplicationQuotaParts;
-  /** The bytes of the last windows, of which the newest has this number. */
-  readonly #windows: number[];
-  #newest: number;
-  /** The window in which anything was counted first. */
-  #first: number;
-  #sum = 0;
+  readonly #rate: WindowedRate;
   readonly #parsed = new Map<string, 'all' | ReadonlySet<number>>();
 
   constructor(parts: ReplicationQuotaParts) {
+    const { clock, windowCount: count, windowMs: sizeMs } = parts;
     this.#parts = parts;
-    this.#windows = new Array<number>(parts.windowCount).fill(0);
-    this.#newest = this.#windowNow();
-    this.#first = this.#newest;
+    this.#rate = new WindowedRate(clock, { count, sizeMs, atLeast: 1 });
   }
 
   isThrottled(topic: string, partition: number): boolean {
@@ -42,9 +37,7 @@ export class ReplicationQuota {
 
   /** Throttled replicas have moved so many bytes. */
   record(bytes: number): void {
-    this.#advance();
-    this.#windows[this.#newest % this.#windows.length]! += bytes;
-    this.#sum += bytes;
+    this.#rate.record(bytes);
   }
 
   get isExceeded(): boolean {
@@ -54,25 +47,7 @@ export class ReplicationQuota {
 
   /** Over the windows that are kept, and since the first record where that is less; over one window at least. */
   get bytesPerSecond(): number {
-    this.#advance();
-    const { windowMs, clock } = this.#parts;
-    const startMs = Math.max(this.#first, this.#newest - this.#windows.length + 1) * windowMs;
-    return this.#sum / (Math.max(windowMs, clock.monotonicMs() - startMs) / 1000);
-  }
-
-  #advance(): void {
-    const now = this.#windowNow();
-    const count = this.#windows.length;
-    if (this.#sum === 0) this.#first = now;
-    for (let window = Math.max(this.#newest + 1, now - count + 1); window <= now; window++) {
-      this.#sum -= this.#windows[window % count]!;
-      this.#windows[window % count] = 0;
-    }
-    this.#newest = now;
-  }
-
-  #windowNow(): number {
-    return Math.floor(this.#parts.clock.monotonicMs() / this.#parts.windowMs);
+    return this.#rate.perSecond;
   }
 
   /** Topics have few different values, and they are looked up with every fetch. */
