@@ -180,11 +180,13 @@ export async function loadState(
   const otherEntities = clientQuotas;
   const configChanges = await ConfigChanges.start({ coordination, metadataCache, rules, brokerId, logger, otherEntities });
   stoppers.push(() => configChanges.close());
+  membership.follow(configChanges);
   stoppers.push(followCleanerSettings(config, logManager));
   stoppers.push(followMoveSettings(config, logManager));
   stoppers.push(followDynamicConfig(config, brokerId, configChanges, logger));
   const authorizer = await startAuthorizer({ config, coordination, logger: loggers.root.child('authorizer') });
   stoppers.push(() => authorizer?.acls.close());
+  if (authorizer !== undefined) membership.follow(authorizer.acls);
   const logConfigs = new TopicLogConfigs(config, (topic) =>
     configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic }),
   );
@@ -429,17 +431,16 @@ export async function openListeners({ config, stoppers }: Assembly, { sockets }:
 export async function takePlace(
   { config, world, logger, stoppers }: Assembly,
   { membership, brokerId, isShared }: Cluster,
-  { configChanges, authorizer }: State,
+  { configChanges }: State,
   { controller, controllerClient }: Services,
   endpoints: readonly BrokerEndpoint[],
 ): Promise<void> {
-  await membership.register({ id: brokerId, rack: config.get('broker.rack'), endpoints });
-  membership.follow(configChanges);
-  if (authorizer !== undefined) membership.follow(authorizer.acls);
   membership.follow(controller);
+  await membership.register({ id: brokerId, rack: config.get('broker.rack'), endpoints });
   stoppers.push(() => controller.close());
   stoppers.push(followUncleanElection(config, configChanges, controller));
   await controller.start();
+  stoppers.push(() => membership.leave());
   // The first thing when the broker stops, while everything else still goes on. A broker on its own has nobody to hand over to.
   if (!isShared || !config.get('controlled.shutdown.enable')) return;
   stoppers.push(() =>
