@@ -85,6 +85,9 @@ def kafka_python():
         **more,
     )
     consumer.subscribe([topic], listener=Listener())
+    # The topic has to be known before the group is joined. When a leader learns of it later, it joins again, and if poll() returns
+    # between the assignment that it makes then and the broker's answer, kafka-python 3.0.12 takes itself for joined and never reads.
+    consumer.topics()
     while running:
         polled = consumer.poll(timeout_ms=100)
         for records in polled.values():
