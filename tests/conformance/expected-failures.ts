@@ -4,7 +4,6 @@
 import type { SuiteResult } from './run-suite.ts';
 
 const reasons = {
-  quotas: 'quotas are not built yet',
   transactions: 'transactions are not built yet',
   kraft: 'asks for what only a KRaft cluster has',
   clientSide: 'fails on Apache Kafka 4.4 too, for a reason in the test',
@@ -20,10 +19,8 @@ export interface ExpectedFailure {
 }
 
 export const expectedFailures: readonly ExpectedFailure[] = [
-  ...expect('kafka-go', reasons.quotas, ['TestClientAlterClientQuotas']),
   ...expect('kafka-go', reasons.clientSide, ['TestClientFindCoordinator']),
   ...sometimes('kafka-go', reasons.clientSide, ['TestConn', 'TestReader', 'TestReaderConsumerGroup']),
-  ...expect('sarama', reasons.quotas, ['TestFuncAdminQuotas']),
   ...expect('sarama', reasons.clientSide, ['TestFuncClientMetadata', 'TestFuncIdempotentBufferedSequence']),
   ...sometimes('sarama', reasons.clientSide, ['TestFuncConsumerGroupStaticMembership_Basic']),
   ...expect('librdkafka', reasons.transactions, ['0103_transactions', '0129_fetch_aborted_msgs']),
