@@ -4,12 +4,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes } from '@odradek/protocol';
 import { batch, LogUnderTest, logFolder } from '../log/open-log.fixture.ts';
+import { checkCrashedDisk } from './disk-checks.fixture.ts';
 
 const otherTopicId = 'AAAAAAAAAAAAAAAAAAAAAQ';
 
 /** The kernel writes a file back when it likes. */
 function writtenBack({ machine }: LogUnderTest, name: string): void {
   const file = machine.fileSystem.openSync(`${logFolder}/${name}`, 'readWrite');
+  file.syncSync();
+  file.closeSync();
+}
+
+function resize({ machine }: LogUnderTest, name: string, sizeBytes: number): void {
+  const file = machine.fileSystem.openSync(`${logFolder}/${name}`, 'readWrite');
+  file.truncateSync(sizeBytes);
   file.syncSync();
   file.closeSync();
 }
@@ -261,4 +269,28 @@ test('an index that knows of a batch which a crash has taken does not hide those
   under.machine.fileSystem.openSync(`${logFolder}/00000000000000000001.timeindex`, 'readWrite').syncSync();
   await under.crash('nothing');
   assert.deepEqual(await under.values(), ['a', 'b']);
+});
+
+test('the zeros that a start has cut off may come back behind a segment that is closed since; the next start mends that (log history 600034)', async () => {
+  const under = await LogUnderTest.open();
+  const { sizeBytes } = await under.append(['a']);
+  await under.restart();
+  await under.append(['b']);
+  // The size of the file reaches the device, and of the second batch nothing.
+  const crash = (): void => {
+    under.machine = under.world.crash('broker', 'nothing');
+  };
+  crash();
+  resize(under, firstSegment, 2 * sizeBytes);
+  await under.start();
+  assert.equal(under.manager.startReport.truncatedBytes, sizeBytes);
+  under.log.roll();
+  writtenBack(under, '00000000000000000001.log');
+  // Before the checkpoint is corrected, which trusts the first segment.
+  crash();
+  assert.equal(under.machine.fileSystem.statSync(`${logFolder}/${firstSegment}`)?.size, 2 * sizeBytes);
+  checkCrashedDisk(under.machine.fileSystem, '/data');
+  await under.start();
+  assert.deepEqual([under.manager.startReport.scannedSegments, under.log.logEndOffset], [2, 1]);
+  assert.deepEqual(await under.values(), ['a']);
 });

@@ -148,7 +148,7 @@ class LogVerification {
   #endsRightly(isWhole: boolean, next: SegmentFiles | undefined): boolean {
     if (next === undefined) return isWhole;
     const { isClean, cleanedOffset } = this.#log;
-    return isClean || next.baseOffset <= cleanedOffset || this.#nextOffset === next.baseOffset;
+    return isClean || next.baseOffset <= cleanedOffset || (isWhole && this.#nextOffset === next.baseOffset);
   }
 
   /** An active segment may be empty, so its name is all that there is to compare. */
