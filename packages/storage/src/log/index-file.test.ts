@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SimulatedDisk } from '@odradek/testing';
+import { CountedReads } from './counted-reads.fixture.ts';
 import { FilePool } from './file-pool.ts';
 import { OffsetIndex } from './offset-index.ts';
 import { TimeIndex } from './time-index.ts';
@@ -31,6 +32,45 @@ describe('an offset index', () => {
       assert.deepEqual(opened.lastEntry, { offset: 2000, position: 50_000 });
     }
     assert.equal(disk.statSync('/index')?.size, 800);
+  });
+
+  test('finds every entry, however many of them are in the file and in memory', () => {
+    for (const [inFile, inMemory] of [
+      [0, 40],
+      [1, 0],
+      [511, 3],
+      [512, 0],
+      [513, 1],
+      [3000, 63],
+    ] as const) {
+      const index = offsetIndex(new SimulatedDisk(), true, 100_000);
+      for (let entry = 1; entry <= inFile + inMemory; entry++) {
+        index.append(baseOffset + entry * 2, entry * 500);
+        if (entry === inFile) index.write();
+      }
+      for (let offset = baseOffset; offset <= baseOffset + 2 * (inFile + inMemory) + 3; offset++) {
+        const entry = Math.min(Math.floor((offset - baseOffset) / 2), inFile + inMemory);
+        const expected = { offset: baseOffset + entry * 2, position: entry * 500 };
+        assert.deepEqual(index.lookup(offset), expected, `${inFile} in the file, ${inMemory} in memory`);
+      }
+    }
+  });
+
+  test('a search reads the disk a few times only', () => {
+    const disk = new SimulatedDisk();
+    const index = offsetIndex(disk, true, 1_000_000);
+    const entryCount = 65_536;
+    for (let entry = 1; entry <= entryCount; entry++) index.append(baseOffset + entry, entry * 500);
+    index.write();
+    const reads = new CountedReads(disk);
+    const opened = new OffsetIndex(new FilePool(reads.fileSystem, 2), '/index', { baseOffset, maxBytes: 1_000_000, isNew: false });
+    opened.lookup(baseOffset);
+    for (const offset of [1, 4711, 40_000, entryCount]) {
+      reads.count = 0;
+      assert.equal(opened.lookup(baseOffset + offset).position, offset * 500);
+      // 128 blocks: halved seven times or eight, and then one is read.
+      assert.ok(reads.count <= 9, `${reads.count} reads for ${offset}`);
+    }
   });
 
   test('is cut off before an offset, in memory and in the file', () => {

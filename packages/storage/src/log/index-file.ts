@@ -57,8 +57,11 @@ export abstract class IndexFile {
   protected entryAt(index: number): Buffer {
     const inFile = this.#inFile();
     if (index < inFile) return this.#readEntry(index);
-    const start = (index - inFile) * this.#entryBytes;
-    return this.#tail!.subarray(start, start + this.#entryBytes);
+    return this.#entryIn(this.#tail!, index - inFile);
+  }
+
+  #entryIn(entries: Buffer, index: number): Buffer {
+    return entries.subarray(index * this.#entryBytes, (index + 1) * this.#entryBytes);
   }
 
   /** Room for one more entry, which the caller fills at once. */
@@ -70,16 +73,26 @@ export abstract class IndexFile {
     return this.#tail.subarray(start, start + this.#entryBytes);
   }
 
-  /** The last entry for which `isAtMost` holds, which it does for all before it; -1 when for none. */
+  /**
+   * The last entry for which `isAtMost` holds, which it does for all before it; -1 when for none. Once the entries that are left fit
+   * into a block they are read together: a call to the disk costs more than all the halving.
+   */
   protected lastWhere(isAtMost: (entry: Buffer) => boolean): number {
+    const inFile = this.#inFile();
+    const tail = this.#tail;
+    if (tail !== undefined && this.#tailEntries > 0 && isAtMost(this.#entryIn(tail, 0))) {
+      return inFile + lastIndexWhere(this.#tailEntries, (index) => isAtMost(this.#entryIn(tail, index)));
+    }
     let low = 0;
-    let high = this.entryCount - 1;
-    while (low <= high) {
+    let high = inFile - 1;
+    while ((high - low + 1) * this.#entryBytes > blockScratch.length) {
       const middle = (low + high) >>> 1;
-      if (isAtMost(this.entryAt(middle))) low = middle + 1;
+      if (isAtMost(this.#readEntry(middle))) low = middle + 1;
       else high = middle - 1;
     }
-    return high;
+    const count = high - low + 1;
+    if (count > 0) this.#file.use().readSync(blockScratch, 0, count * this.#entryBytes, low * this.#entryBytes);
+    return low + lastIndexWhere(count, (index) => isAtMost(this.#entryIn(blockScratch, index)));
   }
 
   /** Keeps the first `count` entries. */
@@ -159,6 +172,20 @@ export abstract class IndexFile {
 
 /** For the entry that was read last, whatever the file: they are looked at and let go. Large enough for any. */
 const entryScratch = Buffer.alloc(16);
+/** For the end of a search: a page of the file, more or less. */
+const blockScratch = Buffer.alloc(4096);
+
+/** The last of the indexes below `count` for which it holds, which it does for all before it; -1 when for none. */
+function lastIndexWhere(count: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = count - 1;
+  while (low <= high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle - 1;
+  }
+  return high;
+}
 
 function withRoomFor(buffer: Buffer | undefined, size: number, firstSize: number): Buffer {
   if (buffer !== undefined && buffer.length >= size) return buffer;
