@@ -46,6 +46,7 @@ import { RequestRouter } from './requests/request-router.ts';
 import type { Authorizer } from './security/authorizer.ts';
 import { guarded } from './security/guards/guards.ts';
 import { startAuthorizer } from './security/start-authorizer.ts';
+import { StrayReplicas } from './stray-replicas.ts';
 import { TopicLogConfigs } from './topic-log-configs.ts';
 
 /** How long a fetch session is safe from eviction: the value that Kafka has. */
@@ -194,7 +195,7 @@ export async function loadState(
   await logManager.load();
   reportRecovery(logManager, loggers.root);
   if (adopted !== undefined) await adoptLeaderships(logManager.logs(), adopted, { coordination, brokerId });
-  else await putStraysAside(logManager, coordination, assembly.logger);
+  else await putStraysAside(logManager, coordination, brokerId, assembly.logger);
   const localChannel = new LocalChannel(brokerId);
   const replication = startReplication({
     world,
@@ -215,6 +216,9 @@ export async function loadState(
     if (type === configResourceTypes.TOPIC) replicaManager.updateLogConfigs(name);
   });
   logConfigs.onDefaultsChange(() => replicaManager.updateAllLogConfigs());
+  const { timer } = world;
+  const strays = new StrayReplicas({ brokerId, coordination, metadataCache, replicaManager, timer, logger: assembly.logger });
+  stoppers.push(() => strays.close());
   return { metadataCache, rules, configChanges, clientQuotas, logConfigs, authorizer, localChannel, ...replication };
 }
 

@@ -3,7 +3,8 @@
 //   the broker's own tree, in which no controller has ever been   every log is adopted: its topic is written into the tree under the
 //                                                                 id that the log has
 //   any other tree                                                a log of a topic that the tree does not know, or knows under
-//                                                                 another id, is put aside as a stray
+//                                                                 another id, or that is assigned to other brokers, is put aside
+//                                                                 as a stray
 //
 // See docs/decisions/0011-logs-that-are-found.md.
 
@@ -17,6 +18,7 @@ import {
   partitionNode,
   partitionStateNode,
   partitionsNode,
+  type TopicAssignment,
   topicNode,
 } from '@odradek/coordination';
 import { zeroUuid } from '@odradek/protocol';
@@ -117,29 +119,46 @@ async function create(coordination: Coordination, operations: readonly Operation
   }
 }
 
-/** Puts the logs aside that no topic of the tree claims. Whoever wants one back stops the broker and renames its folder. */
-export async function putStraysAside(logManager: LogManager, coordination: Coordination, logger: Logger): Promise<void> {
-  const logs = [...logManager.logs()];
-  const topics = [...new Set(logs.map(({ topicPartition }) => topicPartition.topic))];
-  const topicIds = new Map(await Promise.all(topics.map(async (topic) => [topic, await topicIdOf(coordination, topic)] as const)));
-  for (const log of logs) {
-    const topicId = topicIds.get(log.topicPartition.topic);
-    const isClaimed = topicId !== undefined && (topicId === log.topicId || topicId === zeroUuid || log.topicId === zeroUuid);
-    if (isClaimed) continue;
-    logger.warn('A log is put aside, because no topic claims it', { path: log.path, topicId: log.topicId, expected: topicId });
+/** Puts the logs aside that no topic of the tree has here. Whoever wants one back stops the broker and renames its folder. */
+export async function putStraysAside(
+  logManager: LogManager,
+  coordination: Coordination,
+  brokerId: number,
+  logger: Logger,
+): Promise<void> {
+  for (const log of await findStrays([...logManager.logs()], coordination, brokerId)) {
+    logger.warn('A log is put aside, because no topic has it here', { path: log.path, topicId: log.topicId });
     logManager.putAside(log);
   }
 }
 
-/** undefined: there is no such topic. The zero uuid: it has none. */
-async function topicIdOf(coordination: Coordination, topic: string): Promise<string | undefined> {
+/** Those of the logs whose topics are not there, or others by now, or have their partition elsewhere. */
+export async function findStrays(
+  logs: readonly PartitionLog[],
+  coordination: Coordination,
+  brokerId: number,
+): Promise<PartitionLog[]> {
+  const names = [...new Set(logs.map(({ topicPartition }) => topicPartition.topic))];
+  const topics = new Map(await Promise.all(names.map(async (name) => [name, await readTopic(coordination, name)] as const)));
+  return logs.filter((log) => {
+    const { topic, partition } = log.topicPartition;
+    const assignment = topics.get(topic);
+    if (assignment === undefined) return true;
+    if (assignment === 'unreadable') return false;
+    const { topicId = zeroUuid, replicas } = assignment;
+    const isOther = topicId !== log.topicId && topicId !== zeroUuid && log.topicId !== zeroUuid;
+    return isOther || replicas.get(partition)?.includes(brokerId) !== true;
+  });
+}
+
+/** undefined: there is no such topic. What cannot be read is there, whatever it is. */
+async function readTopic(coordination: Coordination, topic: string): Promise<TopicAssignment | 'unreadable' | undefined> {
   try {
     const { data } = await coordination.get(topicNode.path(topic));
-    return topicNode.decode(topic, data).topicId ?? zeroUuid;
+    return topicNode.decode(topic, data);
   } catch (error) {
     if (isCoordinationError(error, 'NoNode')) return undefined;
-    // It is there, whatever it is.
-    if (error instanceof InvalidNodeError) return zeroUuid;
+    if (error instanceof InvalidNodeError) return 'unreadable';
     throw error;
   }
 }

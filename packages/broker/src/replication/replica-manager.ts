@@ -281,14 +281,7 @@ export class ReplicaManager {
     if (partition?.isOffline === true && !(mustDelete && this.#isNowhere(partition))) return errorCodes.KAFKA_STORAGE_ERROR;
     const hasEpoch = leaderEpoch !== noEpoch && leaderEpoch !== epochDuringDelete;
     if (partition !== undefined && hasEpoch && leaderEpoch < partition.leaderEpoch) return errorCodes.FENCED_LEADER_EPOCH;
-    if (partition !== undefined) {
-      const partitions = this.#topics.get(topic);
-      partitions?.delete(index);
-      if (partitions?.size === 0) {
-        this.#topics.delete(topic);
-        this.#topicNames.delete(partition.topicId);
-      }
-    }
+    if (partition !== undefined) this.#forget(partition);
     // A log may be here without a partition: the topic was deleted while this broker was down.
     try {
       if (mustDelete) this.#parts.logManager.delete({ topic, partition: index });
@@ -297,13 +290,33 @@ export class ReplicaManager {
       this.#parts.logger.error('A log could not be deleted', { topic, partition: index, error });
       return error.code;
     } finally {
-      if (partition !== undefined) {
-        this.#parts.fetchers.unfollow([partition]);
-        partition.stop();
-        this.onRoleChange(partition);
-      }
+      if (partition !== undefined) this.#end(partition);
     }
     return errorCodes.NONE;
+  }
+
+  /** The partition is on other brokers, and nobody has said so: its log is kept under another name. */
+  putAside(partition: Partition): void {
+    if (this.find(partition.topic, partition.index) !== partition || !partition.hasLog) return;
+    const { log } = partition;
+    this.#forget(partition);
+    this.#end(partition);
+    this.#parts.logManager.putAside(log);
+  }
+
+  #forget(partition: Partition): void {
+    const { topic, index, topicId } = partition;
+    const partitions = this.#topics.get(topic);
+    partitions?.delete(index);
+    if (partitions?.size !== 0) return;
+    this.#topics.delete(topic);
+    this.#topicNames.delete(topicId);
+  }
+
+  #end(partition: Partition): void {
+    this.#parts.fetchers.unfollow([partition]);
+    partition.stop();
+    this.onRoleChange(partition);
   }
 
   /** It could not be made, and no log of it lies in a directory that cannot be looked into. */

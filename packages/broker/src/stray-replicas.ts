@@ -1,0 +1,86 @@
+// Replicas of which nobody has told this broker that they are not its own any more. A controller waits for no broker that is gone, so one
+// that lives on without its session, or cannot be reached when the controller changes, keeps what was moved away meanwhile. Metadata
+// tells that a partition is elsewhere; if the order to stop does not come either, and the tree says the same, the replica is put aside as
+// the next start would.
+
+import type { Coordination } from '@odradek/coordination';
+import type { Logger, Timer, TimerTask } from '@odradek/runtime';
+import { findStrays } from './found-logs.ts';
+import type { MetadataCache, MetadataSnapshot } from './metadata/metadata-cache.ts';
+import type { Partition } from './replication/partition.ts';
+import type { ReplicaManager } from './replication/replica-manager.ts';
+
+export interface StrayReplicasParts {
+  readonly brokerId: number;
+  readonly coordination: Coordination;
+  readonly metadataCache: MetadataCache;
+  readonly replicaManager: ReplicaManager;
+  readonly timer: Timer;
+  readonly logger: Logger;
+}
+
+/** How long an order to stop may take after the metadata. */
+const patienceMs = 10_000;
+
+export class StrayReplicas {
+  readonly #parts: StrayReplicasParts;
+  readonly #stopListening: () => void;
+  #check: TimerTask | undefined;
+  #isClosed = false;
+
+  constructor(parts: StrayReplicasParts) {
+    this.#parts = parts;
+    this.#stopListening = parts.metadataCache.onUpdate((current, _, touched) => {
+      if (this.#check === undefined && this.#suspects(current, touched).length > 0) this.#checkLater();
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopListening();
+    this.#check?.cancel();
+  }
+
+  #checkLater(): void {
+    if (this.#isClosed) return;
+    this.#check = this.#parts.timer.schedule(patienceMs, () => {
+      this.#putAside().then(
+        () => {
+          this.#check = undefined;
+        },
+        (error: unknown) => {
+          this.#parts.logger.debug('It could not be found out which replicas are elsewhere by now', { error });
+          this.#checkLater();
+        },
+      );
+    });
+  }
+
+  async #putAside(): Promise<void> {
+    const { brokerId, coordination, metadataCache, replicaManager, logger } = this.#parts;
+    const { current } = metadataCache;
+    const topics = new Set([...replicaManager.partitions()].map(({ topic }) => topic));
+    // A replica that is ordered back meanwhile is under a new epoch.
+    const suspects = this.#suspects(current, topics).map((partition) => ({ partition, leaderEpoch: partition.leaderEpoch }));
+    const logs = new Map(suspects.map((suspect) => [suspect.partition.log, suspect]));
+    for (const log of await findStrays([...logs.keys()], coordination, brokerId)) {
+      const suspect = logs.get(log);
+      if (this.#isClosed || suspect === undefined || suspect.partition.leaderEpoch !== suspect.leaderEpoch) continue;
+      logger.warn('A replica is put aside, because its partition is on other brokers', { path: log.path });
+      replicaManager.putAside(suspect.partition);
+    }
+  }
+
+  /** What is here and elsewhere by the metadata. */
+  #suspects(current: MetadataSnapshot, topics: Iterable<string>): Partition[] {
+    const { brokerId, replicaManager } = this.#parts;
+    const suspects: Partition[] = [];
+    for (const topic of topics) {
+      for (const { index, replicas } of current.topic(topic)?.partitions ?? []) {
+        const partition = replicas.includes(brokerId) ? undefined : replicaManager.find(topic, index);
+        if (partition?.hasLog === true) suspects.push(partition);
+      }
+    }
+    return suspects;
+  }
+}
