@@ -93,6 +93,7 @@ export function openDirectories({ config, world, stoppers }: Assembly): Disk {
     directories: absoluteLogDirs(config),
     isCordoned: (path) => isCordoned(config, path),
     moves: moveSettings(config),
+    recoveryThreads: () => config.get('num.recovery.threads.per.data.dir'),
     topicLogConfig: (topic) => later.topicLogConfig(topic),
     tailCacheBytes: config.get('odradek.tail.cache.bytes'),
     maxOpenFiles: config.get('odradek.max.open.files'),

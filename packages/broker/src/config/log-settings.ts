@@ -166,7 +166,7 @@ export const logSettings = {
   }),
   'log.preallocate': boolean(false, {
     update: 'cluster-wide',
-    doc: "Whether a new segment's file takes its full size at once. It has no effect in Odradek: a file is as long as what has been written, which is how a start after a crash, and a reader of the folder, knows where the log ends.",
+    doc: 'Whether the file of a new segment gets its full size with its first records, zeros behind them, and is cut to what was written when the segment ends or the broker stops. On file systems that keep holes it takes no more room.',
   }),
   'log.message.timestamp.type': string('CreateTime', {
     valid: oneOf('CreateTime', 'LogAppendTime'),
@@ -202,7 +202,7 @@ export const logSettings = {
     importance: 'HIGH',
     valid: atLeast(1),
     update: 'cluster-wide',
-    doc: 'How many threads Kafka uses per directory to recover logs after a crash. Odradek looks through logs one after the other, in steps between which other work has its turn, and through none that was not written to since the last orderly stop; the number has no effect.',
+    doc: 'How many logs of a directory are looked through at the same time when the broker starts after a crash. While one waits for the disk another has its turn; Odradek has one thread for all of them. Logs that have not been written to since the last orderly stop need no looking through.',
   }),
   'log.dir.failure.timeout.ms': long(30000, {
     importance: 'LOW',

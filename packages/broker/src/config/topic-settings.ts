@@ -99,7 +99,7 @@ export const topicSettings = {
     doc: 'How many replicas must have a record before a producer with acks=all gets its answer; with fewer in sync, the write is refused.',
   }),
   preallocate: boolean(false, {
-    doc: "Whether a new segment's file takes its full size at once. It has no effect in Odradek: a file is as long as what has been written, which is how a start after a crash, and a reader of the folder, knows where the log ends.",
+    doc: 'Whether the file of a new segment gets its full size with its first records, zeros behind them, and is cut to what was written when the segment ends or the broker stops. On file systems that keep holes it takes no more room.',
   }),
   'remote.copy.lag.bytes': long(-1, {
     valid: atLeast(-1),

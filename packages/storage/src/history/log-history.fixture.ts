@@ -52,6 +52,8 @@ export class LogHistory {
       messageTimestampType: this.#oneOf(['CreateTime', 'CreateTime', 'LogAppendTime']),
       compressionType: this.#oneOf(['producer', 'producer', 'producer', 'none', 'lz4']),
       producerIdExpirationMs: Number.MAX_SAFE_INTEGER,
+      // Drawn apart, so that the other seeds still play what they did before there was such a thing.
+      preallocate: new SeededRandom(seed + 0x5eed).nextInt(4) === 0,
     };
   }
 

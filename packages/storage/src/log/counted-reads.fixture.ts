@@ -7,6 +7,9 @@ export class CountedReads {
   /** Calls. */
   count = 0;
   sizeBytes = 0;
+  /** How many of those that do not block were under way at the same time. */
+  mostAtOnce = 0;
+  #underWay = 0;
 
   /** Counts in the files whose paths end so. */
   constructor(disk: FileSystem, ending = '') {
@@ -21,7 +24,15 @@ export class CountedReads {
   #counting(file: OpenFile): OpenFile {
     return overriding(file, {
       readSync: (target, offset, length, position) => this.#counted(file.readSync(target, offset, length, position)),
-      read: async (target, offset, length, position) => this.#counted(await file.read(target, offset, length, position)),
+      read: async (target, offset, length, position) => {
+        this.#underWay += 1;
+        this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay);
+        try {
+          return this.#counted(await file.read(target, offset, length, position));
+        } finally {
+          this.#underWay -= 1;
+        }
+      },
     });
   }
 

@@ -78,6 +78,7 @@ export class LogFiles {
       isNew: true,
       sizeBytes: 0,
       createdMs: this.#world.clock.wallTimeMs(),
+      preallocatedBytes: config.preallocate ? config.segmentBytes : 0,
     });
   }
 

@@ -3,7 +3,7 @@
 //
 //   baseOffset <= the offsets in it < nextOffset; relative offsets fit into an int32
 
-import { type Batch, batchAt, batchSizeAt, CorruptRecordError, noTimestamp, RecordBatch } from '@odradek/protocol';
+import { type Batch, noTimestamp } from '@odradek/protocol';
 import type { FilePool } from './file-pool.ts';
 import { segmentFileName, suffix } from './log-file-names.ts';
 import { OffsetIndex, type OffsetPosition } from './offset-index.ts';
@@ -22,6 +22,8 @@ export interface SegmentOptions {
   readonly isNew: boolean;
   readonly sizeBytes: number;
   readonly createdMs: number;
+  /** The size that a new file of records is given at once; 0 or left out: none. */
+  readonly preallocatedBytes?: number;
   /** What the names of its files end in as long as it is not a part of the log: `.cleaned`. */
   readonly pending?: string;
 }
@@ -53,7 +55,7 @@ export class LogSegment {
     this.baseOffset = baseOffset;
     this.createdMs = options.createdMs;
     this.indexIntervalBytes = options.indexIntervalBytes;
-    this.records = new RecordsFile(pool, path + suffix.records + pending, options.sizeBytes);
+    this.records = new RecordsFile(pool, path + suffix.records + pending, options.sizeBytes, options.preallocatedBytes);
     this.offsetIndex = new OffsetIndex(pool, path + suffix.offsetIndex + pending, { baseOffset, maxBytes, isNew });
     this.timeIndex = new TimeIndex(pool, path + suffix.timeIndex + pending, { baseOffset, maxBytes, isNew });
     this.transactionIndex = new TransactionIndex(pool, path + suffix.transactionIndex + pending, isNew);
@@ -182,8 +184,9 @@ export class LogSegment {
     return end;
   }
 
-  /** The segment will not grow any more: its time index gets its last entry. */
+  /** The segment will not grow any more: its time index gets its last entry, and what was preallocated goes. */
   seal(): void {
+    this.records.trim();
     if (this.records.sizeBytes > 0) {
       const { timestamp, offset } = this.maxTimestamp;
       this.timeIndex.maybeAppend(timestamp, offset);
@@ -214,12 +217,8 @@ export class LogSegment {
     return next;
   }
 
-  /**
-   * Scans the segment after a crash: the first batch that is damaged, and all that follows, is cut off; the indexes are made anew.
-   * `take` sees each batch whose bytes are whole, and says whether it belongs there. Answers the bytes that were cut off. Each step looks
-   * through a piece of a few megabytes.
-   */
-  *recover(maxMessageBytes: number, take: (batch: Batch) => boolean): Generator<void, number, undefined> {
+  /** Before its records are scanned: nothing of it is known, and its indexes are empty. */
+  forgetContents(): void {
     this.offsetIndex.reset();
     this.timeIndex.reset();
     this.transactionIndex.reset();
@@ -228,57 +227,6 @@ export class LogSegment {
     this.#firstTimestamp = undefined;
     this.#lastRead = undefined;
     this.#lastBatch = undefined;
-    let valid = 0;
-    let nextOffset = this.baseOffset;
-    for (const batch of this.#wholeBatches(maxMessageBytes)) {
-      if (batch === undefined) {
-        yield;
-        continue;
-      }
-      // What stands in the wrong place is no batch of this segment, though its bytes are whole.
-      const firstOffset = batch instanceof RecordBatch ? batch.baseOffset : batch.lastOffset;
-      if (firstOffset < nextOffset || !this.canHold(0, batch.lastOffset) || !take(batch)) break;
-      this.recordAppended(valid, batch.sizeInBytes, batch.lastOffset, batch.maxTimestamp);
-      valid += batch.sizeInBytes;
-      nextOffset = batch.lastOffset + 1;
-    }
-    const cut = this.records.sizeBytes - valid;
-    this.records.truncate(valid);
-    this.seal();
-    return cut;
-  }
-
-  /** Batches with a right checksum, up to the first that is not; undefined between two pieces. */
-  *#wholeBatches(maxMessageBytes: number): Generator<Batch | undefined, void, undefined> {
-    const { records } = this;
-    let window = Buffer.allocUnsafeSlow(
-      Math.min(records.sizeBytes, Math.max(1024 * 1024, Math.min(maxMessageBytes, 8 * 1024 * 1024))),
-    );
-    let start = 0;
-    for (let at = 0; at < records.sizeBytes; ) {
-      start = at;
-      const end = records.readSync(window, 0, Math.min(window.length, records.sizeBytes - at), at);
-      let taken = 0;
-      try {
-        for (let size = 0; (size = batchSizeAt(window, taken, end)) > 0; taken += size) {
-          const batch = batchAt(window, taken);
-          if (!batch.isCrcValid()) return;
-          yield batch;
-        }
-      } catch (error) {
-        if (error instanceof CorruptRecordError) return; // No batch can begin like this: here is where the damage is.
-        throw error;
-      }
-      at = start + taken;
-      if (taken > 0) {
-        yield undefined;
-        continue;
-      }
-      // Not one whole batch in the window: it is larger than that, or cut off.
-      const needed = end >= 12 ? window.readInt32BE(8) + 12 : 0;
-      if (needed <= window.length || needed > records.sizeBytes - at) return;
-      window = Buffer.allocUnsafeSlow(needed);
-    }
   }
 
   #readMaxTimestamp(): TimestampOffset {
@@ -295,9 +243,10 @@ export class LogSegment {
     return this.records.flush();
   }
 
-  /** Forces the indexes to the device, so that a start after a crash may trust them. */
+  /** Forces the indexes to the device, and where the records end, so that a start after a crash may trust them. */
   async flushIndexes(): Promise<void> {
     this.writeIndexes();
+    await this.records.flushTrim();
     await this.offsetIndex.sync();
     await this.timeIndex.sync();
     await this.transactionIndex.sync();

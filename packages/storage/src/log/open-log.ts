@@ -13,6 +13,8 @@ import { LogSegments } from './log-segments.ts';
 import { PartitionLog } from './partition-log.ts';
 import { replayIndexed } from './producer-replay.ts';
 import { ProducerStates } from './producer-states.ts';
+import type { PendingRead } from './records-file.ts';
+import { type CutOff, recoverSegment } from './segment-recovery.ts';
 import { finishSegmentSwaps } from './segment-swaps.ts';
 import type { TopicPartition } from './topic-partition.ts';
 
@@ -46,17 +48,19 @@ export interface LoadedLog {
 
 const nothingRecovered: RecoveryReport = { scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
 
+/** The steps in which a log is opened. Each asks for a read, and is told how many bytes it gave. */
+type Opening<T> = Generator<PendingRead, T, number>;
+
 /** All at once; see `openLogInSteps`. */
 export function openLog(path: string, world: LogWorld, options: OpenLogOptions): LoadedLog {
   const opening = openLogInSteps(path, world, options);
-  for (;;) {
-    const step = opening.next();
-    if (step.done === true) return step.value;
-  }
+  let step = opening.next();
+  while (step.done !== true) step = opening.next(step.value.now());
+  return step.value;
 }
 
-/** A crash may leave gigabytes to be looked through: between two steps other work can have its turn. */
-export function* openLogInSteps(path: string, world: LogWorld, options: OpenLogOptions): Generator<void, LoadedLog, undefined> {
+/** A crash may leave gigabytes to be looked through: between two steps other work can have its turn, and other logs. */
+export function* openLogInSteps(path: string, world: LogWorld, options: OpenLogOptions): Opening<LoadedLog> {
   const { config, isNew } = options;
   const names = isNew ? [] : finishSegmentSwaps(world, path);
   const files = new LogFiles(path, world, snapshotsAmong(names), options.isClean);
@@ -237,7 +241,7 @@ function beginAt(offset: number, segments: LogSegments, files: LogFiles, config:
 }
 
 /** Scans the segments from that one on. */
-function* recover(loading: Loading, first: number): Generator<void, RecoveryReport, undefined> {
+function* recover(loading: Loading, first: number): Opening<RecoveryReport> {
   const { segments, options, files, producerStates, leaderEpochs, world, path } = loading;
   const start = segments.at(first)!.baseOffset;
   files.removeSnapshots((offset) => offset > start);
@@ -258,12 +262,13 @@ function* recover(loading: Loading, first: number): Generator<void, RecoveryRepo
     scannedSegments += 1;
     if (index > first) files.writeSnapshot(producerStates, segment.baseOffset);
     nextOffset = segment.baseOffset;
-    truncatedBytes += yield* segment.recover(options.config.maxMessageBytes, (batch) => {
+    const cut = yield* recoverSegment(segment, options.config.maxMessageBytes, (batch) => {
       if (!epochs.take(batch)) return false;
       replayIndexed(producerStates, segment, batch);
       nextOffset = batch.lastOffset + 1;
       return true;
     });
+    if (!isSpare(cut, nextOffset, segments.at(index + 1), options.config)) truncatedBytes += cut.sizeBytes;
     // The recovery point must not fall: below it compaction may have left holes, which beyond it are taken for lost records.
     if (index < flushedCount) segment.flushIndexesSync();
     else segment.writeIndexes();
@@ -273,6 +278,14 @@ function* recover(loading: Loading, first: number): Generator<void, RecoveryRepo
   if (truncatedBytes > 0)
     world.logger.warn('A damaged end of a log was cut off', { path, truncatedBytes, logEndOffset: nextOffset });
   return { scannedSegments, scannedBytes, truncatedBytes };
+}
+
+/**
+ * Zeros behind the last batch are no damage where `preallocate` has put them, or where the next segment goes on: then its being cut
+ * to size has not reached the device, and nothing is missing.
+ */
+function isSpare({ isZeros }: CutOff, nextOffset: number, next: LogSegment | undefined, { preallocate }: LogConfig): boolean {
+  return isZeros && (next === undefined ? preallocate : next.baseOffset === nextOffset);
 }
 
 /** The batches know their leader epochs; what the file says of them may be of batches that were cut off before the crash. */

@@ -19,17 +19,30 @@ export interface BatchPosition {
   readonly sizeBytes: number;
 }
 
+/** A read that is still to be done, by whoever has the time for it: at once, or in the thread pool. Both answer how much was read. */
+export interface PendingRead {
+  now(): number;
+  later(): Promise<number>;
+}
+
 export class RecordsFile {
   readonly #file: PooledFile;
   readonly #buffers: BufferPool;
   #sizeBytes: number;
+  /** How long a new file is made with its first bytes; 0: no longer than they are, or it has been made. */
+  #preallocatedBytes: number;
+  /** There may be zeros behind what was written. */
+  #hasSpare = false;
+  /** The zeros were cut off, and the device may not have heard of it. */
+  #isTrimUnforced = false;
   #flushing: Promise<void> | undefined;
   #flushAgain: Promise<void> | undefined;
 
-  constructor(pool: FilePool, path: string, sizeBytes: number) {
+  constructor(pool: FilePool, path: string, sizeBytes: number, preallocatedBytes = 0) {
     this.#file = pool.file(path, 'readWrite');
     this.#buffers = pool.buffers;
     this.#sizeBytes = sizeBytes;
+    this.#preallocatedBytes = preallocatedBytes;
   }
 
   get path(): string {
@@ -42,8 +55,29 @@ export class RecordsFile {
 
   /** One vectored write. When it throws, the file is as long as before, as far as the disk lets us say so. */
   append(chunks: readonly Uint8Array[], sizeBytes: number): void {
+    if (this.#preallocatedBytes > 0) this.#preallocate();
     appendOrNothing(this.#file.use(), chunks, this.#sizeBytes);
     this.#sizeBytes += sizeBytes;
+  }
+
+  /** As Kafka does it, and file systems with holes take no room for it: the file says that it is longer, and reads as zeros. */
+  #preallocate(): void {
+    this.#file.use().truncateSync(this.#preallocatedBytes);
+    this.#preallocatedBytes = 0;
+    this.#hasSpare = true;
+  }
+
+  /** The file ends where what was written does: nothing will be appended any more. */
+  trim(): void {
+    if (!this.#hasSpare) return;
+    this.#file.use().truncateSync(this.#sizeBytes);
+    this.#hasSpare = false;
+    this.#isTrimUnforced = true;
+  }
+
+  /** Forces to the device what `trim` did. */
+  async flushTrim(): Promise<void> {
+    if (this.#isTrimUnforced) await this.flush();
   }
 
   /** Makes the file on disk, though it is empty. */
@@ -53,6 +87,13 @@ export class RecordsFile {
 
   readSync(target: Uint8Array, offset: number, length: number, position: number): number {
     return this.#file.use().readSync(target, offset, length, position);
+  }
+
+  pendingRead(target: Uint8Array, length: number, position: number): PendingRead {
+    return {
+      now: () => this.readSync(target, 0, length, position),
+      later: () => this.#file.pinned((file) => file.read(target, 0, length, position)),
+    };
   }
 
   /** The bytes from `position`, fewer at the end of the file; at once when they are few. Give them back with `release`, or not at all. */
@@ -109,6 +150,7 @@ export class RecordsFile {
     if (sizeBytes >= this.#sizeBytes) return;
     this.#file.use().truncateSync(sizeBytes);
     this.#sizeBytes = sizeBytes;
+    this.#hasSpare = false;
   }
 
   /**
@@ -132,6 +174,7 @@ export class RecordsFile {
   }
 
   #sync(): Promise<void> {
+    this.#isTrimUnforced = false;
     return this.#file.pinned((file) => file.sync());
   }
 

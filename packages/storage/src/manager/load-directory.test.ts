@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { iterateBatches } from '@odradek/protocol';
 import { type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
+import { CountedReads } from '../log/counted-reads.fixture.ts';
 import { defaultLogConfig } from '../log/log-config.ts';
 import { batch, topicId } from '../log/open-log.fixture.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
@@ -11,14 +12,26 @@ class Broker {
   readonly world: SimulatedWorld;
   machine: SimulatedMachine;
   manager!: LogManager;
+  /** What the start read from files of records. */
+  reads!: CountedReads;
+  readonly offline: string[] = [];
+  readonly #directories: readonly string[];
 
-  constructor(seed = 1) {
+  constructor(seed = 1, directories: readonly string[] = ['/data']) {
     this.world = new SimulatedWorld({ seed });
     this.machine = this.world.machine('broker');
+    this.#directories = directories;
   }
 
-  async start(): Promise<this> {
-    this.manager = LogManager.open({ world: this.machine, directories: ['/data'], topicLogConfig: () => defaultLogConfig });
+  async start(recoveryThreads = 2): Promise<this> {
+    this.reads = new CountedReads(this.machine.fileSystem, '.log');
+    this.manager = LogManager.open({
+      world: { ...this.machine, fileSystem: this.reads.fileSystem },
+      directories: this.#directories,
+      topicLogConfig: () => defaultLogConfig,
+      recoveryThreads: () => recoveryThreads,
+      onDirectoryOffline: ({ path }) => this.offline.push(path),
+    });
     await this.world.run(this.manager.load());
     return this;
   }
@@ -40,7 +53,7 @@ test('a large segment that must be looked through does not hold up other work', 
   let turns = 0;
   const count = (): void => {
     turns += 1;
-    broker.machine.timer.afterThisTurn(count);
+    broker.machine.timer.schedule(1, count);
   };
   count();
   await broker.start();
@@ -70,6 +83,51 @@ test('a start after kill -9 looks only through what has been written to since th
     assert.ok(scannedBytes < 3 * 1000, `${scannedBytes} bytes`);
     assert.equal(broker.log(471).logEndOffset, 2);
   }
+});
+
+test('what a start after kill -9 reads of logs that nobody has written to does not grow with them', async () => {
+  for (const batches of [20, 80]) {
+    const broker = await new Broker().start();
+    for (let partition = 0; partition < 5; partition++) {
+      for (let count = 0; count < batches; count++) await broker.append(partition, 20_000);
+    }
+    await broker.world.run(broker.manager.close());
+    await broker.start();
+    await broker.append(0, 20_000);
+    broker.machine = broker.world.crash('broker', 'everything');
+    await broker.start();
+    const { scannedSegments, scannedBytes } = broker.manager.startReport;
+    assert.equal(scannedSegments, 1);
+    // The one that was written to is looked through once, from its beginning. Of the others a header is read, with what lies behind it.
+    const ofOthers = broker.reads.sizeBytes - scannedBytes;
+    assert.ok(ofOthers < 5 * 2 * 16_384, `${ofOthers} bytes of logs of ${batches * 20_000}`);
+  }
+});
+
+for (const recoveryThreads of [1, 2, 5]) {
+  test(`${recoveryThreads} logs of each directory wait for the disk at the same time, if that is how it is set`, async () => {
+    const broker = await new Broker(1, ['/one', '/two']).start();
+    for (let partition = 0; partition < 16; partition++) await broker.append(partition, 1000);
+    broker.machine = broker.world.crash('broker', 'everything');
+    await broker.start(recoveryThreads);
+    assert.deepEqual([broker.manager.logCount, broker.manager.startReport.scannedSegments], [16, 16]);
+    assert.equal(broker.reads.mostAtOnce, 2 * recoveryThreads);
+  });
+}
+
+test('a disk that fails while several logs are looked through takes its directory offline alone, with all logs in it', async () => {
+  const broker = await new Broker(1, ['/one', '/two']).start();
+  for (let partition = 0; partition < 16; partition++) await broker.append(partition, 1000);
+  broker.machine = broker.world.crash('broker', 'everything');
+  broker.machine.fileSystem.faults.add({ path: '/one/orders-4/00000000000000000000.log' });
+  await broker.start(3);
+  assert.deepEqual(broker.offline, ['/one']);
+  const paths = Array.from(broker.manager.logs(), ({ path }) => path);
+  assert.equal(paths.length, 8);
+  assert.ok(
+    paths.every((path) => path.startsWith('/two/')),
+    paths.join(' '),
+  );
 });
 
 test('a log that was cut off and ends where it ended before is looked through all the same', async () => {

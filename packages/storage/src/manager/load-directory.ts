@@ -1,13 +1,14 @@
 // Opens the logs that lie in a directory, giving way to other work in between.
 
 import { zeroUuid } from '@odradek/protocol';
+import type { FileSystem } from '@odradek/runtime';
 import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
 import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
 import type { LogConfig } from '../log/log-config.ts';
 import { partitionMetadataFile } from '../log/log-file-names.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import { type LoadedLog, openLogInSteps } from '../log/open-log.ts';
-import { parseFutureFolder, parseTopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
+import { parseFutureFolder, parseTopicPartition, type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
 import { readTopicId } from './partition-metadata.ts';
 
@@ -30,6 +31,8 @@ export interface Loading {
   readonly world: LogWorld;
   /** What counts for a topic that is found on disk. */
   readonly topicLogConfig: (topic: string) => LogConfig;
+  /** `num.recovery.threads.per.data.dir`: how many logs are looked through at the same time. */
+  readonly recoveryThreads: number;
   readonly found: (log: FoundLog) => void;
   readonly unreadable: (log: UnreadableLog) => void;
 }
@@ -37,11 +40,33 @@ export interface Loading {
 /** How many logs are opened before other work has its turn. */
 const logsPerTurn = 64;
 
-/** Throws when the disk has a fault. Answers whether the directory was left in order. */
+/**
+ * Throws when the disk has a fault. Answers whether the directory was left in order. Of the logs that a crash has left to be looked
+ * through, several wait for the disk at the same time; all else is done in this thread, for one log after the other.
+ */
 export async function loadDirectory(directory: LogDirectory, loading: Loading): Promise<boolean> {
-  const { fileSystem, timer, logger } = loading.world;
+  const { fileSystem, timer } = loading.world;
   const isClean = directory.takeCleanShutdownMark();
-  const readCheckpoint = (name: CheckpointName): Map<string, number> => {
+  const checkpoints = readCheckpoints(directory, loading.world);
+  const folders = logFolders(directory, fileSystem);
+  let opened = 0;
+  /** All lanes take from the same folders. An error ends them for all. */
+  const openSome = async (): Promise<void> => {
+    for (const folder of folders) {
+      await openFolder(folder, { directory, isClean, checkpoints, loading });
+      opened += 1;
+      if (opened % logsPerTurn === 0) await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
+    }
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: loading.recoveryThreads }, openSome));
+  for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
+  return isClean;
+}
+
+type Checkpoints = Readonly<Record<CheckpointName, ReadonlyMap<string, number>>>;
+
+function readCheckpoints(directory: LogDirectory, { logger }: LogWorld): Checkpoints {
+  const read = (name: CheckpointName): ReadonlyMap<string, number> => {
     try {
       return directory.readCheckpoint(name);
     } catch (error) {
@@ -51,12 +76,22 @@ export async function loadDirectory(directory: LogDirectory, loading: Loading): 
       return new Map();
     }
   };
-  const recoveryPoints = readCheckpoint('recoveryPoint');
-  const highWatermarks = readCheckpoint('highWatermark');
-  const startOffsets = readCheckpoint('logStartOffset');
-  const cleanedOffsets = readCheckpoint('cleanedOffset');
-  const giveWay = (): Promise<void> => new Promise((resolve) => timer.afterThisTurn(resolve));
-  let opened = 0;
+  return {
+    recoveryPoint: read('recoveryPoint'),
+    highWatermark: read('highWatermark'),
+    logStartOffset: read('logStartOffset'),
+    cleanedOffset: read('cleanedOffset'),
+  };
+}
+
+interface LogFolder {
+  readonly path: string;
+  readonly topicPartition: TopicPartition;
+  readonly isFuture: boolean;
+}
+
+/** The folders of logs, one by one. Those that were to be removed are, on the way. */
+function* logFolders(directory: LogDirectory, fileSystem: FileSystem): Generator<LogFolder, void, undefined> {
   for (const folder of fileSystem.listSync(directory.path)) {
     const path = `${directory.path}/${folder}`;
     if (folder.endsWith('-delete') && fileSystem.statSync(path)?.isDirectory === true) {
@@ -68,30 +103,38 @@ export async function loadDirectory(directory: LogDirectory, loading: Loading): 
     // The log of Kafka's own controller is none of a broker's partitions.
     if (topicPartition === undefined || topicPartition.topic === '__cluster_metadata') continue;
     if (fileSystem.statSync(path)?.isDirectory !== true) continue;
-    const name = topicPartitionKey(topicPartition);
-    const isFuture = future !== undefined;
-    try {
-      const opening = openLogInSteps(path, loading.world, {
-        topicPartition,
-        topicId: readTopicId(fileSystem, `${path}/${partitionMetadataFile}`) ?? zeroUuid,
-        directory,
-        config: loading.topicLogConfig(topicPartition.topic),
-        isNew: false,
-        isClean,
-        recoveryPoint: recoveryPoints.get(name) ?? 0,
-        logStartOffset: startOffsets.get(name) ?? 0,
-        highWatermark: highWatermarks.get(name) ?? 0,
-        cleanedOffset: cleanedOffsets.get(name),
-      });
-      let step = opening.next();
-      for (; step.done !== true; step = opening.next()) await giveWay();
-      loading.found({ ...step.value, name, isFuture });
-    } catch (error) {
-      if (isDiskFault(error) || isDiskFull(error)) throw error;
-      loading.unreadable({ name, isFuture, path, error });
-    }
-    opened += 1;
-    if (opened % logsPerTurn === 0) await giveWay();
+    yield { path, topicPartition, isFuture: future !== undefined };
   }
-  return isClean;
+}
+
+interface OpeningOfFolder {
+  readonly directory: LogDirectory;
+  readonly isClean: boolean;
+  readonly checkpoints: Checkpoints;
+  readonly loading: Loading;
+}
+
+async function openFolder({ path, topicPartition, isFuture }: LogFolder, parts: OpeningOfFolder): Promise<void> {
+  const { directory, isClean, checkpoints, loading } = parts;
+  const name = topicPartitionKey(topicPartition);
+  try {
+    const opening = openLogInSteps(path, loading.world, {
+      topicPartition,
+      topicId: readTopicId(loading.world.fileSystem, `${path}/${partitionMetadataFile}`) ?? zeroUuid,
+      directory,
+      config: loading.topicLogConfig(topicPartition.topic),
+      isNew: false,
+      isClean,
+      recoveryPoint: checkpoints.recoveryPoint.get(name) ?? 0,
+      logStartOffset: checkpoints.logStartOffset.get(name) ?? 0,
+      highWatermark: checkpoints.highWatermark.get(name) ?? 0,
+      cleanedOffset: checkpoints.cleanedOffset.get(name),
+    });
+    let step = opening.next();
+    while (step.done !== true) step = opening.next(await step.value.later());
+    loading.found({ ...step.value, name, isFuture });
+  } catch (error) {
+    if (isDiskFault(error) || isDiskFull(error)) throw error;
+    loading.unreadable({ name, isFuture, path, error });
+  }
 }

@@ -34,6 +34,8 @@ export interface LogManagerOptions {
   /** `cordoned.log.dirs`: whether the directory gets no new logs. */
   readonly isCordoned?: (path: string) => boolean;
   readonly moves?: MoveSettings;
+  /** `num.recovery.threads.per.data.dir`; Kafka's default where left out. */
+  readonly recoveryThreads?: () => number;
   /** What counts for a topic that is found on disk. */
   readonly topicLogConfig: (topic: string) => LogConfig;
   /** How many bytes of what was written last stay in memory. */
@@ -67,6 +69,8 @@ export interface StartReport extends RecoveryReport {
 }
 
 const logsClosedTogether = 64;
+
+const defaultRecoveryThreads = 2;
 
 const defaultTailCacheBytes = 32 * 1024 * 1024;
 
@@ -185,32 +189,38 @@ export class LogManager {
   /** Opens the logs that lie in the directories, giving way to other work in between, and begins to look after them. */
   async load(): Promise<void> {
     const total = { logs: 0, isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
-    for (const directory of this.#online()) {
-      try {
-        let hasLogs = false;
-        const isClean = await loadDirectory(directory, {
-          world: this.#logWorld,
-          topicLogConfig: this.#options.topicLogConfig,
-          found: (found) => {
-            hasLogs = true;
-            this.#take(found);
-            total.scannedSegments += found.recovery.scannedSegments;
-            total.scannedBytes += found.recovery.scannedBytes;
-            total.truncatedBytes += found.recovery.truncatedBytes;
-          },
-          unreadable: (log) => this.#leaveAlone(log, directory),
-        });
-        if (hasLogs && !isClean) total.isClean = false;
-        // A crash may have taken a log away of which the checkpoints still tell, and one of that name may be made soon. A failure has
-        // been dealt with where it happened.
-        if (!isClean && directory.hasCheckpoint('recoveryPoint')) directory.checkpointSoon().catch(() => undefined);
-      } catch (error) {
-        directory.fail(error);
-      }
-    }
+    await Promise.all(this.#online().map((directory) => this.#loadDirectory(directory, total)));
     this.#startReport = { ...total, logs: this.#logs.size };
     this.#maintenance.start();
     this.#cleaner?.start();
+  }
+
+  async #loadDirectory(
+    directory: LogDirectory,
+    total: { -readonly [Name in keyof StartReport]: StartReport[Name] },
+  ): Promise<void> {
+    let hasLogs = false;
+    try {
+      const isClean = await loadDirectory(directory, {
+        world: this.#logWorld,
+        topicLogConfig: this.#options.topicLogConfig,
+        recoveryThreads: this.#options.recoveryThreads?.() ?? defaultRecoveryThreads,
+        found: (found) => {
+          hasLogs = true;
+          this.#take(found);
+          total.scannedSegments += found.recovery.scannedSegments;
+          total.scannedBytes += found.recovery.scannedBytes;
+          total.truncatedBytes += found.recovery.truncatedBytes;
+        },
+        unreadable: (log) => this.#leaveAlone(log, directory),
+      });
+      if (hasLogs && !isClean) total.isClean = false;
+      // A crash may have taken a log away of which the checkpoints still tell, and one of that name may be made soon. A failure has
+      // been dealt with where it happened.
+      if (!isClean && directory.hasCheckpoint('recoveryPoint')) directory.checkpointSoon().catch(() => undefined);
+    } catch (error) {
+      directory.fail(error);
+    }
   }
 
   #take({ name, isFuture, log }: FoundLog): void {
