@@ -1,82 +1,200 @@
-// Whether a log becomes slower as it grows: appends to a small and to a large log, turn and turn about, and reads from everywhere
-// in the large one. Prints one table.
+// Whether a log becomes slower as it grows: appends to a small and to a large log, and reads from everywhere in both. Prints two tables.
 //
-//   npm run bench -- log-size [--small=1] [--large=50] [--rounds=120]      GB
+//   npm run bench -- log-size [append|read] [--small=1] [--large=50] [--pairs=1000] [--rounds=200]      GB
 //
 // The logs are filled through the log itself, in batches of 64 KiB, but on a disk that keeps only their headers (sparse-files.ts), so
-// 50 GB take 3.7 GB. What is measured is appended and read on the disk as it is. Reads of a log that is larger than the memory mostly miss
-// the page cache, but never wait for the device, since there is nothing on it.
+// 50 GB take 3.7 GB. What is measured is appended and read on the disk as it is.
+//
+// What counts is a ratio: short slices of the same work, on the small and on the large log in turn, so that whatever else the machine
+// does meets both; each pair gives one ratio, and the median of a thousand of them does not move by luck. The interval beside it
+// holds the true median with a confidence of 95 %. CPU is that of the whole process; between two pairs everything is forced to the device, so that
+// writing back falls into no slice.
+//
+// Reads are measured in two states of the page cache. First: everything was dropped from it, so the kernel finds and clears pages; what
+// lies at a place has no part in that but its extents. Again: the same offsets once more, with their pages and those of the
+// indexes in memory, for the small log and for each place in the large one.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SeededRandom } from '@odradek/runtime';
 import type { PartitionLog } from '@odradek/storage';
-import { batchOf, cpuUsSince, ensureRoom, fill, gigabyte, head, median, openLogs, row } from './storage/bench-log.ts';
+import {
+  batchOf,
+  cpuUsSince,
+  ensureRoom,
+  fill,
+  gigabyte,
+  head,
+  median,
+  medianInterval,
+  openLogs,
+  row,
+} from './storage/bench-log.ts';
 import { SparseFiles } from './storage/sparse-files.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     small: { type: 'string', default: '1' },
     large: { type: 'string', default: '50' },
-    rounds: { type: 'string', default: '120' },
+    pairs: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '200' },
   },
 });
+const isWanted = (part: string): boolean => positionals.length === 0 || positionals.includes(part);
 const sizes = { small: Number(values.small), large: Number(values.large) };
+const pairs = Number(values.pairs);
 const rounds = Number(values.rounds);
-// Short slices, many of them: what else the machine does falls into few.
-const appendsPerRound = 200;
-const readsPerRound = 100;
+const warmUp = 50;
+const turnsPerSlice = 10;
+const appendsPerTurn = 4;
+const readsPerSlice = 40;
+/** After so many rounds the page cache is emptied, and those that follow it until the next time read what is in memory. */
+const roundsPerDrop = 10;
 const recordsPerBatch = 15;
 const random = new SeededRandom(1);
 
 interface Cost {
-  readonly cpuUs: number[];
-  readonly wallUs: number[];
+  readonly cpuUs: number;
+  readonly wallUs: number;
 }
-const costs = new Map<string, Cost>();
 
-async function measure(what: string, count: number, work: () => Promise<void>): Promise<void> {
-  const cost = costs.get(what) ?? { cpuUs: [], wallUs: [] };
-  costs.set(what, cost);
-  const start = performance.now();
-  const cpu = process.cpuUsage();
-  await work();
-  cost.cpuUs.push(cpuUsSince(cpu) / count);
-  cost.wallUs.push(((performance.now() - start) * 1000) / count);
+/** The costs of the same work in the same rounds, by what it was done to. */
+class Comparison {
+  readonly #costs = new Map<string, Cost[]>();
+
+  async measure(what: string, count: number, work: () => Promise<void>): Promise<void> {
+    const start = performance.now();
+    const cpu = process.cpuUsage();
+    await work();
+    const cost = { cpuUs: cpuUsSince(cpu) / count, wallUs: ((performance.now() - start) * 1000) / count };
+    this.#costs.set(what, [...this.#of(what), cost]);
+  }
+
+  clear(): void {
+    this.#costs.clear();
+  }
+
+  #of(what: string): readonly Cost[] {
+    return this.#costs.get(what) ?? [];
+  }
+
+  /** Beside the costs of `standard`, pair by pair. */
+  cells(what: string, standard: string): string[] {
+    const [costs, others] = [this.#of(what), this.#of(standard)];
+    const ratios = (of: keyof Cost): string => {
+      const each = costs.map((cost, index) => cost[of] / others[index]![of]);
+      const [low, high] = medianInterval(each).map((bound) => bound.toFixed(3));
+      return `${median(each).toFixed(3)} (${low} to ${high})`;
+    };
+    const medians = (['cpuUs', 'wallUs'] as const).map((of) => median(costs.map((cost) => cost[of])).toFixed(1));
+    return what === standard ? [...medians, '', ''] : [...medians, ratios('cpuUs'), ratios('wallUs')];
+  }
 }
+
+// Appends
 
 async function append(log: PartitionLog, batch: Buffer): Promise<void> {
-  for (let done = 0; done < appendsPerRound; done += 4) {
+  for (let turn = 0; turn < turnsPerSlice; turn++) {
     let written: Promise<void> | undefined;
-    for (let index = 0; index < 4; index++) {
+    for (let count = 0; count < appendsPerTurn; count++) {
       written = log.appendAsLeader(Buffer.from(batch), { leaderEpoch: 0, origin: 'client' }).written;
     }
     await written;
   }
 }
 
-/** Records by chance from the tenth of the log that begins there. */
-async function read(log: PartitionLog, from: number): Promise<void> {
-  const span = log.logEndOffset - log.logStartOffset;
-  for (let count = 0; count < readsPerRound; count++) {
-    const offset = log.logStartOffset + Math.floor(span * (from + random.next() / 10));
+async function benchAppends(logs: Logs): Promise<void> {
+  const batch = batchOf(recordsPerBatch);
+  const comparison = new Comparison();
+  const records = turnsPerSlice * appendsPerTurn * recordsPerBatch;
+  for (let pair = -warmUp; pair < pairs; pair++) {
+    if (pair === 0) comparison.clear();
+    // Whoever comes second meets what the first has left to the processor's caches.
+    const order = pair % 2 === 0 ? (['small', 'large'] as const) : (['large', 'small'] as const);
+    for (const name of order) await comparison.measure(name, records, () => append(logs[name], batch));
+    await Promise.all([logs.small.flush(), logs.large.flush()]);
+  }
+  head('append to', 'CPU us/record', 'wall us/record', 'CPU, pair by pair', 'wall, pair by pair');
+  for (const name of ['small', 'large'] as const) row(`${sizes[name]} GB`, ...comparison.cells(name, 'small'));
+}
+
+// Reads
+
+interface Place {
+  readonly name: string;
+  readonly log: PartitionLog;
+  /** The part of the log from which offsets are drawn. */
+  readonly from: number;
+  readonly to: number;
+}
+
+function offsetsAt({ log, from, to }: Place): number[] {
+  const { logStartOffset, logEndOffset } = log;
+  const span = logEndOffset - logStartOffset;
+  return Array.from({ length: readsPerSlice }, () => logStartOffset + Math.floor(span * (from + random.next() * (to - from))));
+}
+
+async function read(log: PartitionLog, offsets: readonly number[]): Promise<void> {
+  for (const offset of offsets) {
     const found = await log.read(offset, { maxBytes: 65_536, isolation: 'logEnd', minOneBatch: true });
     if (found.sizeBytes === 0) throw new Error(`Nothing was found at ${offset}`);
     found.release?.();
   }
 }
 
-function report(what: string, unit: string, count: number): void {
-  const { cpuUs, wallUs } = costs.get(what) ?? { cpuUs: [], wallUs: [] };
-  row(what, (median(cpuUs) / count).toFixed(2), (median(wallUs) / count).toFixed(2), unit);
+/** Takes the files of the logs, which must be on the device, out of the page cache. */
+function dropCache(logs: Logs): void {
+  for (const { path } of [logs.small, logs.large]) {
+    for (const name of readdirSync(path)) {
+      const { status } = spawnSync('dd', [`if=${join(path, name)}`, 'iflag=nocache', 'count=0', 'status=none']);
+      if (status !== 0) throw new Error(`${name} could not be taken out of the page cache`);
+    }
+  }
 }
 
-const tenths = [0, 0.2, 0.4, 0.6, 0.8];
+async function benchReads(logs: Logs): Promise<void> {
+  const small: Place = { name: `${sizes.small} GB, anywhere`, log: logs.small, from: 0, to: 0.9 };
+  const large = [0, 0.2, 0.4, 0.6, 0.8].map((from) => {
+    return { name: `${sizes.large} GB at ${from * 100} %`, log: logs.large, from, to: from + 0.1 };
+  });
+  const places: readonly Place[] = [small, ...large];
+  const [first, again] = [new Comparison(), new Comparison()];
+  await Promise.all([logs.small.flush(), logs.large.flush()]);
+  for (let round = -roundsPerDrop; round < rounds; round++) {
+    if (round === 0) again.clear();
+    const isDropped = round % roundsPerDrop === 0;
+    if (isDropped) dropCache(logs);
+    for (let index = 0; index < places.length; index++) {
+      const place = places[(index + round + places.length * roundsPerDrop) % places.length]!;
+      const offsets = offsetsAt(place);
+      const readAll = (): Promise<void> => read(place.log, offsets);
+      if (isDropped && round > 0) await first.measure(place.name, readsPerSlice, readAll);
+      else await readAll();
+      await again.measure(place.name, readsPerSlice, readAll);
+    }
+  }
+  for (const [words, comparison] of [
+    ['first', first],
+    ['again', again],
+  ] as const) {
+    head(`read of 64 KiB, ${words}`, 'CPU us', 'wall us', 'CPU, round by round', 'wall, round by round');
+    for (const { name } of places) row(name, ...comparison.cells(name, small.name));
+  }
+}
+
+interface Logs {
+  readonly small: PartitionLog;
+  readonly large: PartitionLog;
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'odradek-log-size-'));
 try {
-  ensureRoom(directory, ((sizes.small + sizes.large) * gigabyte) / 15 + rounds * appendsPerRound * recordsPerBatch * 2200);
+  const appendedBytes = (pairs + warmUp) * turnsPerSlice * appendsPerTurn * recordsPerBatch * 2200;
+  ensureRoom(directory, ((sizes.small + sizes.large) * gigabyte) / 13 + appendedBytes);
   const sparse = new SparseFiles();
   const filled = await openLogs(directory, { fileSystem: sparse.fileSystem });
   await fill(filled.log('small'), sizes.small * gigabyte, batchOf(62));
@@ -85,28 +203,10 @@ try {
 
   const { log, manager, close } = await openLogs(directory);
   const logs = { small: log('small'), large: log('large') };
-  const batch = batchOf(recordsPerBatch);
-  // The first rounds warm up; they are not counted.
-  for (let round = -20; round < rounds; round++) {
-    if (round === 0) costs.clear();
-    // Whoever comes second meets what the first has left to the disk.
-    for (const name of round % 2 === 0 ? (['small', 'large'] as const) : (['large', 'small'] as const)) {
-      await measure(`append to ${sizes[name]} GB`, appendsPerRound, () => append(logs[name], batch));
-    }
-    for (let place = 0; place < tenths.length; place++) {
-      const from = tenths[(round + 20 + place) % tenths.length] ?? 0;
-      await measure(`read ${sizes.large} GB at ${from * 100} %`, readsPerRound, () => read(logs.large, from));
-    }
-    await measure(`read ${sizes.small} GB anywhere`, readsPerRound, () => read(logs.small, random.next() * 0.9));
-  }
-  console.log(`${logs.large.segments.count} segments in the large log, medians of ${rounds} rounds`);
-  head('what', 'CPU us', 'wall us', 'each');
-  for (const name of ['small', 'large'] as const) report(`append to ${sizes[name]} GB`, 'record', recordsPerBatch);
-  for (const from of tenths) report(`read ${sizes.large} GB at ${from * 100} %`, 'read of 64 KiB', 1);
-  report(`read ${sizes.small} GB anywhere`, 'read of 64 KiB', 1);
-  const [small, large] = [sizes.small, sizes.large].map((size) => costs.get(`append to ${size} GB`)!);
-  const ratio = (of: 'cpuUs' | 'wallUs'): string => (median(large![of]) / median(small![of])).toFixed(3);
-  row('append, large by small', ratio('cpuUs'), ratio('wallUs'), '');
+  console.log(`${logs.small.segments.count} segments in the small log, ${logs.large.segments.count} in the large one`);
+  // Before anything is appended: what is appended is no hole.
+  if (isWanted('read')) await benchReads(logs);
+  if (isWanted('append')) await benchAppends(logs);
   await manager.checkpoint();
   await close();
 } finally {

@@ -1,9 +1,14 @@
-// How long a log takes to open after its process was killed: by its size, and by what was not on the device. Prints one table.
+// How long a broker's logs take to open after its process was killed. Prints a table for each question:
 //
-//   npm run bench -- recovery [--sizes=1,10,50] [--tails=16,128,512]      GB, and MB
+//   npm run bench -- recovery size [--sizes=1,10,50] [--tails=16,128,512]                    GB, and MB
+//   npm run bench -- recovery partitions [--partitions=10000] [--written=0,100,1000,10000]
 //
-// A process of its own fills the log, flushes it, begins a new segment, appends the tail, and kills itself. The part that a start
-// trusts lies on a disk that keeps only headers (sparse-files.ts); the tail is written whole, since its checksums are looked at.
+// size: one log, by its size, and by what was not on the device. A process of its own fills the log, flushes it, begins a new segment,
+// appends the tail, and kills itself. The part that a start trusts lies on a disk that keeps only headers (sparse-files.ts); the
+// tail is written whole, since its checksums are looked at.
+//
+// partitions: many logs of 64 KB, by how many of them were written to since the last orderly stop: 16 KB each, before the process
+// kills itself.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,15 +18,21 @@ import { parseArgs } from 'node:util';
 import { batchOf, cpuUsSince, ensureRoom, fill, gigabyte, head, openLogs, row } from './storage/bench-log.ts';
 import { SparseFiles } from './storage/sparse-files.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
+    partitions: { type: 'string', default: '10000' },
+    written: { type: 'string', default: '0,100,1000,10000' },
     sizes: { type: 'string', default: '1,10,50' },
     tails: { type: 'string', default: '16,128,512' },
-    /** In the process that is killed: the folder, the bytes to fill it to, and those of the tail. */
+    /** In the process that is killed: the folder, then the bytes to fill the log to and those of the tail, or how many logs to write to. */
     die: { type: 'string' },
   },
 });
+const isWanted = (part: string): boolean => positionals.length === 0 || positionals.includes(part);
 const numbers = (text: string): number[] => text.split(',').map(Number);
+
+// One log
 
 async function fillAndDie([directory, size, tail]: readonly string[]): Promise<void> {
   const sparse = new SparseFiles();
@@ -37,19 +48,13 @@ async function fillAndDie([directory, size, tail]: readonly string[]): Promise<v
   process.kill(process.pid, 'SIGKILL');
 }
 
-function killed(directory: string, sizeBytes: number, tailBytes: number): void {
-  const arguments_ = [...process.execArgv, import.meta.filename, '--die', [directory, sizeBytes, tailBytes].join(',')];
-  const { signal, stderr } = spawnSync(process.execPath, arguments_, { encoding: 'utf8' });
-  if (signal !== 'SIGKILL') throw new Error(`The process was not killed: ${stderr}`);
-}
-
-async function measure(sizeGb: number, tails: readonly number[]): Promise<void> {
+async function measureSize(sizeGb: number, tails: readonly number[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'odradek-recovery-'));
   try {
     ensureRoom(directory, (sizeGb * gigabyte) / 15 + tails.reduce((sum, tail) => sum + tail * 1e6, 0));
     let sizeBytes = sizeGb * gigabyte;
     for (const tail of tails) {
-      killed(directory, sizeBytes, tail * 1e6);
+      killed('size', directory, sizeBytes, tail * 1e6);
       const start = performance.now();
       const cpu = process.cpuUsage();
       const { manager, log, close } = await openLogs(directory);
@@ -70,8 +75,64 @@ async function measure(sizeGb: number, tails: readonly number[]): Promise<void> 
   }
 }
 
-if (values.die !== undefined) await fillAndDie(values.die.split(','));
+// Many logs
+
+const logBytes = 64_000;
+const writtenBytes = 16_000;
+
+async function writeAndDie([directory, written]: readonly string[]): Promise<void> {
+  const { log } = await openLogs(directory ?? '');
+  const batch = batchOf(writtenBytes / 1000);
+  for (let partition = 0; partition < Number(written); partition++) {
+    await fill(log(`orders-${partition}`), logBytes + writtenBytes, batch);
+  }
+  process.kill(process.pid, 'SIGKILL');
+}
+
+async function measurePartitions(partitions: number, writtenCounts: readonly number[]): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'odradek-recovery-'));
+  try {
+    ensureRoom(directory, partitions * (logBytes + 20_000 + writtenBytes * writtenCounts.length));
+    const made = await openLogs(directory);
+    const batch = batchOf(logBytes / 1000);
+    for (let partition = 0; partition < partitions; partition++) await fill(made.log(`orders-${partition}`), logBytes, batch);
+    await made.close();
+    await openAndReport(directory, partitions, 'stopped in order');
+    for (const written of writtenCounts) {
+      killed('partitions', directory, written);
+      await openAndReport(directory, partitions, written);
+    }
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+async function openAndReport(directory: string, partitions: number, written: number | string): Promise<void> {
+  const start = performance.now();
+  const cpu = process.cpuUsage();
+  const { manager, close } = await openLogs(directory);
+  const ms = performance.now() - start;
+  const cpuMs = cpuUsSince(cpu) / 1000;
+  const { logs, scannedSegments, scannedBytes } = manager.startReport;
+  if (logs !== partitions) throw new Error(`${logs} logs were opened`);
+  row(partitions, written, scannedSegments, (scannedBytes / 1e6).toFixed(1), ms.toFixed(0), cpuMs.toFixed(0));
+  await close();
+}
+
+function killed(part: 'size' | 'partitions', ...what: readonly (string | number)[]): void {
+  const arguments_ = [...process.execArgv, import.meta.filename, part, '--die', what.join(',')];
+  const { signal, stderr } = spawnSync(process.execPath, arguments_, { encoding: 'utf8' });
+  if (signal !== 'SIGKILL') throw new Error(`The process was not killed: ${stderr}`);
+}
+
+if (values.die !== undefined) await (positionals[0] === 'size' ? fillAndDie : writeAndDie)(values.die.split(','));
 else {
-  head('log, GB', 'dirty tail, MB', 'scanned, MB', 'cut off, bytes', 'opened in, ms', 'CPU, ms');
-  for (const size of numbers(values.sizes)) await measure(size, numbers(values.tails));
+  if (isWanted('size')) {
+    head('log, GB', 'dirty tail, MB', 'scanned, MB', 'cut off, bytes', 'opened in, ms', 'CPU, ms');
+    for (const size of numbers(values.sizes)) await measureSize(size, numbers(values.tails));
+  }
+  if (isWanted('partitions')) {
+    head('logs', 'written to since the last stop', 'segments scanned', 'scanned, MB', 'opened in, ms', 'CPU, ms');
+    await measurePartitions(Number(values.partitions), numbers(values.written));
+  }
 }

@@ -71,6 +71,14 @@ export function median(numbers: readonly number[]): number {
   return [...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }
 
+/** Between these lies the median of all that could have been measured, with a confidence of 95 %: so far from the middle of the order. */
+export function medianInterval(numbers: readonly number[]): readonly [low: number, high: number] {
+  const sorted = [...numbers].sort((one, other) => one - other);
+  const distance = 0.98 * Math.sqrt(sorted.length);
+  const at = (index: number): number => sorted[Math.min(Math.max(Math.round(index), 0), sorted.length - 1)] ?? Number.NaN;
+  return [at(sorted.length / 2 - distance), at(sorted.length / 2 + distance)];
+}
+
 /** What the process has used since, in µs. */
 export function cpuUsSince(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
