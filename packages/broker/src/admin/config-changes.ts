@@ -171,9 +171,9 @@ export class ConfigChanges {
     });
   }
 
-  /** Settles when all that was announced before this call is known here. */
+  /** Settles when all that was announced before this call is known here; rejects when the session may be over. */
   catchUp(): Promise<void> {
-    return this.#takeNotifications();
+    return untilLapsed(this.#parts.coordination, () => this.#takeNotifications());
   }
 
   /** The watches went with the lost session: everything is read again, and what others have changed meanwhile is told. */

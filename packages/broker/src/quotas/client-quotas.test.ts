@@ -145,9 +145,17 @@ describe('quotas', () => {
     [{ user: 'u' }, { producer_byte_rate: 0 }, /^INVALID_REQUEST Quota producer_byte_rate must be greater than 0/],
     [{ user: 'u' }, { request_percentage: -1 }, /^INVALID_REQUEST Quota request_percentage must be greater than 0/],
     [{ user: 'u' }, { producer_byte_rate: 2 ** 64 }, /^INVALID_REQUEST .*too large for a LONG/],
-    [{ user: 'u' }, { request_percentage: Number.POSITIVE_INFINITY }, /^INVALID_REQUEST .*too large for a DOUBLE/],
-    [{ ip: '::1' }, { connection_creation_rate: 2 ** 31 }, /^INVALID_REQUEST .*too large for a INT/],
-    [{ ip: '::1' }, { connection_creation_rate: Number.NaN }, /^INVALID_REQUEST Quota connection_creation_rate must be/],
+    [
+      { user: 'u' },
+      { request_percentage: Number.POSITIVE_INFINITY },
+      /^INVALID_REQUEST Quota request_percentage must be a finite number/,
+    ],
+    [{ ip: '::1' }, { connection_creation_rate: 2 ** 31 }, /^INVALID_REQUEST .*too large for an INT/],
+    [
+      { ip: '::1' },
+      { connection_creation_rate: Number.NaN },
+      /^INVALID_REQUEST Quota connection_creation_rate must be a finite number/,
+    ],
   ];
   for (const [names, ops, says] of refused) {
     it(`refuse ${JSON.stringify(names)} ${JSON.stringify(ops)}`, async () => {

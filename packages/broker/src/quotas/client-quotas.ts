@@ -13,6 +13,7 @@ import type { Logger } from '@odradek/runtime';
 import type { EntityFollower } from '../admin/config-changes.ts';
 import { readConfigs, tryWriteConfigs } from '../admin/config-nodes.ts';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
+import { untilLapsed } from '../until-lapsed.ts';
 import { plainAddress } from './quota-addresses.ts';
 import { type EntityPart, entityAt, entityNode, invalid, type QuotaEntity, quotaEntity } from './quota-entities.ts';
 import { type FilterComponent, quotaFilter } from './quota-filter.ts';
@@ -63,7 +64,7 @@ export class ClientQuotas implements EntityFollower {
     const errors: (ProtocolError | undefined)[] = [];
     for (const alteration of alterations) {
       try {
-        await this.#alterOne(alteration, validateOnly);
+        await untilLapsed(this.#parts.coordination, () => this.#alterOne(alteration, validateOnly));
         errors.push(undefined);
       } catch (error) {
         errors.push(coordinationFailure(error));

@@ -37,8 +37,9 @@ const largest: Readonly<Record<ValueType, number>> = { DOUBLE: Number.MAX_VALUE,
 export function quotaText(entity: QuotaEntity, key: string, value: number): string {
   const type = quotaType(entity, key);
   if (type === undefined) throw invalid(`Invalid configuration key ${key}`);
-  if (!(value > 0)) throw invalid(`Quota ${key} must be greater than 0`);
-  if (value > largest[type]) throw invalid(`Proposed value for ${key} is too large for a ${type}.`);
+  if (!Number.isFinite(value)) throw invalid(`Quota ${key} must be a finite number`);
+  if (value <= 0) throw invalid(`Quota ${key} must be greater than 0`);
+  if (value > largest[type]) throw invalid(`Proposed value for ${key} is too large for ${type === 'INT' ? 'an' : 'a'} ${type}.`);
   if (type === 'DOUBLE') return Number.isInteger(value) ? `${BigInt(value)}.0` : String(value);
   const whole = Math.trunc(value + epsilon);
   if (Math.abs(whole - value) > epsilon) throw invalid(`${key} cannot be a fractional value.`);

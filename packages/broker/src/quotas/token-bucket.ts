@@ -2,6 +2,7 @@
 // leave the bucket in debt; the next one waits until that is paid.
 
 import type { Clock } from '@odradek/runtime';
+import { longestWaitMs } from './windowed-rate.ts';
 
 export class TokenBucket {
   readonly #clock: Clock;
@@ -31,7 +32,7 @@ export class TokenBucket {
   /** How long until the debt is paid. */
   waitMs(perSecond: number): number {
     const tokens = this.tokens(perSecond);
-    return tokens < 0 ? Math.max(1, Math.round((-tokens / perSecond) * 1000)) : 0;
+    return tokens < 0 ? Math.min(Math.max(1, Math.round((-tokens / perSecond) * 1000)), longestWaitMs) : 0;
   }
 
   #fill(perSecond: number): void {

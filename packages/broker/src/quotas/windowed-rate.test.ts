@@ -63,6 +63,19 @@ describe('a rate of clients', () => {
     assert.equal(rate.tryRecord(5000, 100), 0);
   });
 
+  it('makes nobody wait for longer than can be told', () => {
+    const { rate } = rateAt(10);
+    rate.record(1e9);
+    assert.equal(rate.throttleMs(1), 0x7fff_ffff);
+  });
+
+  it('takes nothing where the limit is 0', () => {
+    const { rate } = rateAt(10);
+    assert.equal(rate.tryRecord(0, 0), 0);
+    assert.equal(rate.tryRecord(1, 0), 0x7fff_ffff);
+    assert.equal(rate.perSecond, 0);
+  });
+
   it('can do with one window', () => {
     const { time, rate } = rateAt(1, 1);
     rate.record(500);

@@ -13,6 +13,9 @@ export interface RateWindows {
   readonly atLeast: number;
 }
 
+/** Nobody is told to wait for longer: the answer has 31 bits for it. */
+export const longestWaitMs = 0x7fff_ffff;
+
 export class WindowedRate {
   readonly #clock: Clock;
   readonly #windows: RateWindows;
@@ -39,11 +42,12 @@ export class WindowedRate {
 
   /**
    * Records the amount unless that would exceed the limit; answers how long it would be too much, 0 when it was recorded. After a time
-   * without anything every amount will do: one that alone is too much for all windows would otherwise never be taken.
+   * without anything every amount will do: one that alone is too much for all windows would otherwise never be taken. A limit of 0, which
+   * Kafka 3.9 lets be set, means nothing at all.
    */
   tryRecord(amount: number, limitPerSecond: number): number {
     this.#advance();
-    const waitMs = this.#sum === 0 ? 0 : this.#throttleMs(this.#sum + amount, limitPerSecond);
+    const waitMs = this.#sum === 0 && limitPerSecond > 0 ? 0 : this.#throttleMs(this.#sum + amount, limitPerSecond);
     if (waitMs === 0) this.record(amount);
     return waitMs;
   }
@@ -62,7 +66,7 @@ export class WindowedRate {
   /** With what happens now, in W ms, it is the time X with sum / (W + X) = limit. */
   #throttleMs(sum: number, limitPerSecond: number): number {
     const waitMs = (sum / limitPerSecond) * 1000 - this.#measuredMs();
-    return waitMs > 0 ? Math.max(1, Math.round(waitMs)) : 0;
+    return waitMs > 0 ? Math.min(Math.max(1, Math.round(waitMs)), longestWaitMs) : 0;
   }
 
   #measuredMs(): number {
