@@ -18,7 +18,7 @@ import type { FileSystem } from '@odradek/runtime';
 import type { SimulatedProcess } from '@odradek/testing';
 import type { Written } from './cluster-load.ts';
 import { CommittedOffsets } from './committed-offsets.ts';
-import { DiskLog, Histories, type LoggedRecord } from './disk-log.ts';
+import { DiskLog, Histories, type LoggedBatch, type LoggedRecord } from './disk-log.ts';
 import type { SimulatedCluster, SimulatedNode } from './simulated-cluster.ts';
 
 const offsetsTopic = '__consumer_offsets';
@@ -28,17 +28,19 @@ export type TopicRule = 'lossless' | 'agreeing';
 
 interface CommittedLog {
   readonly records: LoggedRecord[];
-  readonly histories: number[];
+  /** Of what lies before an offset, where a batch ends there. */
+  readonly histories: Map<number, number>;
 }
 
-/** What is known of a replica in one life of its broker and one leader epoch. */
-interface Reign {
+/** What is known of a replica in one life of its broker. */
+interface WatchedReplica {
   readonly life: number;
-  readonly leaderEpoch: number;
   readonly topicId: string;
+  readonly log: DiskLog;
+  leaderEpoch: number;
+  /** In that leader epoch. */
   highWatermark: number;
   logEndOffset: number;
-  readonly log: DiskLog;
 }
 
 export class ClusterWatch {
@@ -47,7 +49,7 @@ export class ClusterWatch {
   readonly #histories = new Histories();
   readonly #leaders = new Map<string, number>();
   /** By broker and partition. */
-  readonly #reigns = new Map<string, Reign>();
+  readonly #replicas = new Map<string, WatchedReplica>();
   readonly #committed = new Map<string, CommittedLog>();
   /** By topic and partition: its committed log. */
   readonly #latest = new Map<string, string>();
@@ -84,7 +86,7 @@ export class ClusterWatch {
   }
 
   /** A consumer may be given nothing but what is committed. */
-  checkRead(topic: string, partition: number, offset: number, { key, value }: Pick<LoggedRecord, 'key' | 'value'>): void {
+  checkRead(topic: string, partition: number, offset: number, { key, value }: LoggedRecord): void {
     const record = this.#committed.get(this.#latest.get(`${topic}-${partition}`) ?? '')?.records[offset];
     const found = record === undefined ? 'nothing' : `${record.key}:${record.value}`;
     assert.equal(`${key}:${value}`, found, `a consumer was given a record at offset ${offset} of ${topic}-${partition}`);
@@ -100,8 +102,9 @@ export class ClusterWatch {
         const found = this.#diskLog(node, status);
         found.follow(status.logEndOffset);
         const committed = this.#committed.get(partitionOf(status));
-        const history = found.historyBefore(found.end);
-        const expected = rule === 'lossless' ? (committed?.histories.at(-1) ?? 0) : histories.get(partitionOf(status));
+        const { history } = found;
+        const expected =
+          rule === 'lossless' ? (committed?.histories.get(committed.records.length) ?? 0) : histories.get(partitionOf(status));
         const others = rule === 'lossless' ? 'were committed' : 'other replicas have';
         if (expected !== undefined && history !== expected) {
           assert.fail(`${describe(node, status)} holds other records than ${others}`);
@@ -128,57 +131,64 @@ export class ClusterWatch {
       this.#leaders.set(epoch, leader);
       assert.equal(node.id, leader, `${topic}-${partition} has two leaders in epoch ${leaderEpoch}`);
     }
-    const reign = this.#reignOf(node, status);
-    const rule = this.#rules[topic];
-    const isOld = highWatermark === reign.highWatermark && logEndOffset === reign.logEndOffset;
-    if (isOld) return;
+    const replica = this.#replicaOf(node, status);
+    if (highWatermark === replica.highWatermark && logEndOffset === replica.logEndOffset) return;
     if (isLeader) {
       assert.ok(
-        highWatermark >= reign.highWatermark,
-        `the high watermark of ${describe(node, status)} went back from ${reign.highWatermark} to ${highWatermark}`,
+        highWatermark >= replica.highWatermark,
+        `the high watermark of ${describe(node, status)} went back from ${replica.highWatermark} to ${highWatermark}`,
       );
     }
-    reign.highWatermark = highWatermark;
-    reign.logEndOffset = logEndOffset;
+    replica.highWatermark = highWatermark;
+    replica.logEndOffset = logEndOffset;
     if (topic === offsetsTopic) this.#offsets.follow(this.#fileSystem(node), folderOf(status), partition, highWatermark);
+    const rule = this.#rules[topic];
     if (rule === undefined) return;
-    const before = Math.min(reign.log.end, logEndOffset);
-    reign.log.follow(logEndOffset);
-    this.#match(node, status, reign.log, before);
-    if (rule === 'lossless') this.#agree(node, status, reign.log);
+    this.#match(node, status, replica.log.follow(logEndOffset));
+    if (rule === 'lossless') this.#agree(node, status, replica.log);
   }
 
-  #reignOf(node: SimulatedNode, status: ReplicaStatus): Reign {
+  /** Nothing is taken over from another life: what lies on the disk then is read anew. */
+  #replicaOf(node: SimulatedNode, status: ReplicaStatus): WatchedReplica {
     const { topic, partition, topicId, leaderEpoch } = status;
+    const { life } = node;
     const key = `${node.id} ${topic}-${partition}`;
-    const known = this.#reigns.get(key);
-    if (known?.life === node.life && known.leaderEpoch === leaderEpoch && known.topicId === topicId) return known;
-    const log = this.#diskLog(node, status);
-    const reign: Reign = { life: node.life, leaderEpoch, topicId, highWatermark: -1, logEndOffset: -1, log };
-    this.#reigns.set(key, reign);
-    return reign;
+    let replica = this.#replicas.get(key);
+    if (replica?.life !== life || replica.topicId !== topicId) {
+      const log = this.#diskLog(node, status);
+      replica = { life, topicId, log, leaderEpoch, highWatermark: -1, logEndOffset: -1 };
+      this.#replicas.set(key, replica);
+    }
+    if (replica.leaderEpoch !== leaderEpoch) {
+      replica.leaderEpoch = leaderEpoch;
+      replica.highWatermark = -1;
+    }
+    return replica;
   }
 
   /** A leader epoch has one leader, which writes each offset once. */
-  #match(node: SimulatedNode, status: ReplicaStatus, log: DiskLog, from: number): void {
-    for (let offset = from; offset < log.end; offset++) {
-      const key = `${partitionOf(status)} ${offset} ${log.records[offset]?.leaderEpoch}`;
-      const history = log.histories[offset] as number;
+  #match(node: SimulatedNode, status: ReplicaStatus, batches: readonly LoggedBatch[]): void {
+    for (const { leaderEpoch, endOffset, history } of batches) {
+      const key = `${partitionOf(status)} ${endOffset} ${leaderEpoch}`;
       const known = this.#matching.get(key);
       if (known === undefined) this.#matching.set(key, history);
-      else assert.equal(history, known, `${describe(node, status)} has another past than a replica with the same record ${offset}`);
+      else {
+        const message = `${describe(node, status)} has another past than a replica with the same record ${endOffset - 1}`;
+        assert.equal(history, known, message);
+      }
     }
   }
 
   /** What the replica says is committed must be what was committed before, and adds to it. */
   #agree(node: SimulatedNode, status: ReplicaStatus, log: DiskLog): void {
     const id = partitionOf(status);
-    const committed = this.#committed.get(id) ?? { records: [], histories: [] };
+    const committed = this.#committed.get(id) ?? { records: [], histories: new Map([[0, 0]]) };
     this.#committed.set(id, committed);
     this.#latest.set(`${status.topic}-${status.partition}`, id);
     const end = Math.min(status.highWatermark, log.end);
     const common = Math.min(end, committed.records.length);
-    if (common > 0 && log.histories[common - 1] !== committed.histories[common - 1]) {
+    const history = log.historyBefore(common);
+    if (history === undefined || history !== committed.histories.get(common)) {
       const message = `${describe(node, status)} has lost or changed committed records`;
       assert.deepEqual(log.records.slice(0, common), committed.records.slice(0, common), message);
     }
@@ -186,7 +196,8 @@ export class ClusterWatch {
       const record = log.records[offset] as LoggedRecord;
       this.#count(node, status, record);
       committed.records.push(record);
-      committed.histories.push(log.histories[offset] as number);
+      const historyThere = log.historyBefore(offset + 1);
+      if (historyThere !== undefined) committed.histories.set(offset + 1, historyThere);
     }
   }
 
