@@ -17,6 +17,7 @@ import type { ControllerTree } from './controller-tree.ts';
 import type { PartitionStates } from './partition-states.ts';
 import type { Reassignments } from './reassignments.ts';
 import type { ReplicaStates } from './replica-states.ts';
+import type { TopicDeletion } from './topic-deletion.ts';
 
 export interface TreeNotificationsParts {
   readonly coordination: Coordination;
@@ -25,6 +26,7 @@ export interface TreeNotificationsParts {
   readonly requests: BrokerRequests;
   readonly partitionStates: PartitionStates;
   readonly replicaStates: ReplicaStates;
+  readonly deletion: TopicDeletion;
   readonly reassignments: Reassignments;
   /** Adds an event to the controller's queue, unless one of that name waits there. */
   readonly postOnce: (name: string, action: () => Promise<void>) => void;
@@ -63,10 +65,21 @@ export class TreeNotifications {
     await reassignments.completeWherePossible(changed);
   }
 
-  /** Asking it to lead or follow everything again, the broker says which replicas it cannot. */
+  /**
+   * Asking it to lead or follow everything again, the broker says which replicas it cannot. A deletion that waits for it is tried again:
+   * its disk may only have been full.
+   */
   async #directoryFailed(data: Buffer | null): Promise<void> {
-    const { context, replicaStates } = this.#parts;
-    await replicaStates.change([...context.replicasOn(logDirEventNode.decode(data))], 'Online');
+    const { context, replicaStates, deletion } = this.#parts;
+    const replicas = [...context.replicasOn(logDirEventNode.decode(data))];
+    const going = replicas.filter(({ partition }) => context.isMarkedForDeletion(partition.topic.name));
+    await replicaStates.change(
+      replicas.filter((replica) => !going.includes(replica)),
+      'Online',
+    );
+    for (const replica of going) context.markDirectoryOnline(replica);
+    deletion.makeEligible(going.map(({ partition }) => partition.topic.name));
+    await deletion.resume();
   }
 
   async #watchFolder(folder: string, take: (data: Buffer | null) => Promise<void>): Promise<void> {
