@@ -17,7 +17,7 @@ import {
 } from '@odradek/testing';
 import { ClusterView } from './cluster-view.ts';
 import { SteadyGroup } from './steady-group.ts';
-import { SteadyLoad } from './steady-load.ts';
+import { SteadyLoad, type SteadyProgram } from './steady-load.ts';
 
 export const jars = await zooKeeperJars();
 
@@ -38,6 +38,12 @@ const settings = {
   'controlled.shutdown.retry.backoff.ms': 500,
   'group.initial.rebalance.delay.ms': 0,
 };
+
+/** Besides those that are always there. */
+export interface MoreClients {
+  readonly producers: readonly SteadyProgram[];
+  readonly members: readonly SteadyProgram[];
+}
 
 /** One thing that goes wrong and is right again in the end. */
 export interface Fault {
@@ -62,10 +68,10 @@ export class ChaosCluster {
     this.zookeeper = zookeeper;
   }
 
-  static async start(): Promise<ChaosCluster> {
+  static async start(clients: MoreClients): Promise<ChaosCluster> {
     const cluster = new ChaosCluster(await startZooKeeper(needed(jars), { servers: 3, tickTimeMs: 500 }));
     try {
-      await cluster.#start();
+      await cluster.#start(clients);
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
       throw error;
@@ -73,7 +79,7 @@ export class ChaosCluster {
     return cluster;
   }
 
-  async #start(): Promise<void> {
+  async #start({ producers, members }: MoreClients): Promise<void> {
     for (const id of ids) {
       const properties = { ...settings, 'broker.id': id, 'zookeeper.connect': this.zookeeper.connect };
       this.brokers.set(id, await startOdradekProcess({ properties }));
@@ -82,8 +88,8 @@ export class ChaosCluster {
     const assignment = Array.from({ length: partitions }, (_, index) => ids.map((id) => (id + index) % ids.length));
     await this.view.createTopic(topic, assignment);
     await this.untilAllInSync();
-    this.#load = new SteadyLoad({ bootstrap: this.bootstrap, topic, partitions });
-    this.#group = new SteadyGroup({ bootstrap: this.bootstrap, group: 'readers', topic });
+    this.#load = new SteadyLoad({ bootstrap: this.bootstrap, topic, partitions, more: producers });
+    this.#group = new SteadyGroup({ bootstrap: this.bootstrap, group: 'readers', topic, more: members });
     await this.progress();
     await this.groupProgress();
   }
@@ -113,16 +119,21 @@ export class ChaosCluster {
     this.#paused.delete(id);
   }
 
-  /** Every partition takes records. */
+  /** Every partition takes records of every idempotent producer. */
   async progress(): Promise<void> {
     const load = this.#load;
     assert.ok(load !== undefined);
-    const wanted = Array.from({ length: partitions }, (_, partition) => load.acknowledgedIn(partition) + 20);
-    await until(
-      'more records are acknowledged in every partition',
-      () => wanted.every((count, partition) => load.acknowledgedIn(partition) >= count),
-      { timeoutMs: patienceMs },
-    );
+    const wanted = Array.from({ length: partitions }, (_, partition) => load.acknowledgedIn(partition) + 10);
+    const before = load.describe();
+    try {
+      await until(
+        'more records are acknowledged in every partition',
+        () => wanted.every((count, partition) => load.acknowledgedIn(partition) >= count),
+        { timeoutMs: patienceMs },
+      );
+    } catch (error) {
+      throw new Error(`Not every producer goes on; before ${before}; now ${load.describe()}`, { cause: error });
+    }
   }
 
   /** The group goes on: what is acknowledged now is seen, and something is committed. */

@@ -1,20 +1,17 @@
-// A consumer group of two foreign members (librdkafka) that read and commit all the while, whatever happens to the brokers. Each is a
-// process of its own.
+// A consumer group of foreign members (two of librdkafka and whoever else is asked for) that read and commit all the while, whatever happens to
+// the brokers. Each is a process of its own.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { needed, until } from '@odradek/testing';
-import { confluent, python } from './steady-load.ts';
-
-const program = fileURLToPath(new URL('python/steady_consumer.py', import.meta.url));
-const memberCount = 2;
+import { until } from '@odradek/testing';
+import { librdkafka, type SteadyProgram, startSteadyProgram } from './steady-load.ts';
 
 export interface SteadyGroupOptions {
   readonly bootstrap: string;
   readonly group: string;
   readonly topic: string;
+  readonly more?: readonly SteadyProgram[];
 }
 
 export class SteadyGroup {
@@ -27,8 +24,10 @@ export class SteadyGroup {
   readonly #troubles: string[] = [];
   readonly #members: readonly ChildProcess[];
 
-  constructor(options: SteadyGroupOptions) {
-    this.#members = Array.from({ length: memberCount }, (_, index) => this.#startMember(index, options));
+  constructor({ bootstrap, group, topic, more = [] }: SteadyGroupOptions) {
+    this.#members = [librdkafka, librdkafka, ...more].map((program, index) =>
+      startSteadyProgram(program, 'consume', [bootstrap, group, topic], (line) => this.#take(`${program.name} ${index}`, line)),
+    );
   }
 
   /** Commits so far, as the sum of the offsets. */
@@ -64,21 +63,7 @@ export class SteadyGroup {
     for (const member of this.#members) member.kill('SIGKILL');
   }
 
-  #startMember(index: number, { bootstrap, group, topic }: SteadyGroupOptions): ChildProcess {
-    const child = spawn(needed(python), [program, bootstrap, group, topic], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-      env: { ...process.env, PYTHONPATH: needed(confluent) },
-    });
-    let rest = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      const lines = (rest + chunk.toString()).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) this.#take(index, line);
-    });
-    return child;
-  }
-
-  #take(member: number, line: string): void {
+  #take(member: string, line: string): void {
     const [, what = '', partition = '', said = ''] = /^(\w+) (\S+) ?(.*)$/.exec(line) ?? [];
     const [index, offset] = [Number(partition), Number(said)];
     const committed = this.#committed.get(index) ?? -1;

@@ -1,28 +1,83 @@
-// Foreign clients that produce all the while, whatever happens to the brokers, and what they were told: librdkafka as an idempotent
-// producer in a process of its own, and kafkajs with acks=all in ours.
+// Foreign clients that produce all the while, whatever happens to the brokers, and what they were told: idempotent producers in processes of
+// their own, librdkafka and whoever else is asked for; and kafkajs with acks=all in ours.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { debianProgram, findProgram, needed, pythonWith, runCommand } from '@odradek/testing';
+import { debianProgram, findProgram, goProgram, javaProgram, needed, pythonWith, runCommand, type Tool } from '@odradek/testing';
 import kafkajs from 'kafkajs';
+import { java, kafkaTools } from '../interop/java.ts';
 
 const { Kafka, logLevel } = kafkajs;
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 export const python = findProgram('python3');
 export const confluent = await pythonWith('confluent-kafka', ['confluent-kafka==2.16.1']);
 export const kcat = await debianProgram('kcat', 'kcat');
 export const loadTools = [python, confluent, kcat];
 
-const program = fileURLToPath(new URL('python/steady_producer.py', import.meta.url));
+/** A foreign client as a program; it takes the arguments and prints the lines of python/steady_producer.py or steady_consumer.py. */
+export interface SteadyProgram {
+  readonly name: string;
+  readonly tools: readonly Tool<string>[];
+  readonly command: (kind: 'produce' | 'consume') => { readonly program: string; readonly args: readonly string[] };
+  readonly env?: () => Readonly<Record<string, string>>;
+}
+
+export const librdkafka: SteadyProgram = {
+  name: 'librdkafka',
+  tools: [python, confluent],
+  command: (kind) => ({ program: needed(python), args: [here(`python/steady_${kind}r.py`)] }),
+  env: () => ({ PYTHONPATH: needed(confluent) }),
+};
+
+/** Only a producer. */
+export async function franzGo(): Promise<SteadyProgram> {
+  const producer = await goProgram('steady-producer', here('go/steady-producer'));
+  return { name: 'franzgo', tools: [producer], command: () => ({ program: needed(producer), args: [] }) };
+}
+
+export async function javaClient(): Promise<SteadyProgram> {
+  const client = await javaProgram(here('java/SteadyClient.java'), await kafkaTools());
+  const flags = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx256m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=off'];
+  return {
+    name: 'java',
+    tools: [java, client],
+    command: (kind) => ({ program: needed(java), args: [...flags, '-cp', needed(client), 'SteadyClient', kind] }),
+  };
+}
+
+/** Calls `take` for each line that it prints; it ends when its standard input does. */
+export function startSteadyProgram(
+  { command, env }: SteadyProgram,
+  kind: 'produce' | 'consume',
+  args: readonly string[],
+  take: (line: string) => void,
+): ChildProcess {
+  const { program, args: first } = command(kind);
+  const child = spawn(program, [...first, ...args], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, ...env?.() },
+  });
+  let rest = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) take(line);
+  });
+  return child;
+}
 
 export interface SteadyLoadOptions {
   readonly bootstrap: string;
   readonly topic: string;
   readonly partitions: number;
   readonly recordsPerSecond?: number;
+  /** Besides librdkafka and kafkajs. */
+  readonly more?: readonly SteadyProgram[];
 }
 
 /** What one producer was told: by partition, the numbers of its records in the order in which they were acknowledged. */
@@ -35,25 +90,22 @@ interface Told {
 
 export class SteadyLoad {
   readonly #options: SteadyLoadOptions;
-  readonly #confluent: Told = told('librdkafka', true);
   readonly #kafkajs: Told = told('kafkajs', false);
-  readonly #child: ChildProcess;
+  readonly #producers: readonly Told[];
+  readonly #children: readonly ChildProcess[];
   readonly #written: Promise<unknown>;
+  #disconnect: () => Promise<void> = async () => undefined;
   #isStopped = false;
 
   constructor(options: SteadyLoadOptions) {
     this.#options = options;
+    const programs = [librdkafka, ...(options.more ?? [])];
+    const idempotent = programs.map(({ name }) => told(name, true));
+    this.#producers = [...idempotent, this.#kafkajs];
     const { bootstrap, topic, partitions, recordsPerSecond = 200 } = options;
-    const args = [program, bootstrap, topic, String(partitions), this.#confluent.name, String(recordsPerSecond)];
-    this.#child = spawn(needed(python), args, {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, PYTHONPATH: needed(confluent) },
-    });
-    let rest = '';
-    this.#child.stdout?.on('data', (chunk: Buffer) => {
-      const lines = (rest + chunk.toString()).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) takeLine(this.#confluent, line);
+    this.#children = programs.map((program, index) => {
+      const args = [bootstrap, topic, String(partitions), program.name, String(recordsPerSecond)];
+      return startSteadyProgram(program, 'produce', args, (line) => takeLine(idempotent[index], line));
     });
     this.#written = this.#produceWithKafkaJs();
     this.#written.catch(() => undefined); // Seen where the load is stopped.
@@ -61,20 +113,31 @@ export class SteadyLoad {
 
   /** Records acknowledged so far. */
   get acknowledged(): number {
-    return [this.#confluent, this.#kafkajs].reduce(
+    return this.#producers.reduce(
       (sum, { acknowledged }) => sum + [...acknowledged.values()].reduce((some, numbers) => some + numbers.length, 0),
       0,
     );
   }
 
-  /** Records acknowledged so far in one partition. */
+  /** Records acknowledged so far in one partition to that idempotent producer which has the fewest. kafkajs may wait for a broker that hangs. */
   acknowledgedIn(partition: number): number {
-    return [this.#confluent, this.#kafkajs].reduce((sum, { acknowledged }) => sum + (acknowledged.get(partition)?.length ?? 0), 0);
+    const idempotent = this.#producers.filter(({ isIdempotent }) => isIdempotent);
+    return Math.min(...idempotent.map(({ acknowledged }) => acknowledged.get(partition)?.length ?? 0));
+  }
+
+  /** How far each producer is, by partition. */
+  describe(): string {
+    return this.#producers
+      .map(
+        ({ name, acknowledged }) =>
+          `${name} ${[...acknowledged].map(([partition, { length }]) => `${partition}: ${length}`).join(', ')}`,
+      )
+      .join('; ');
   }
 
   /** What was acknowledged so far, as `PARTITION VALUE`. */
   values(): string[] {
-    return [this.#confluent, this.#kafkajs].flatMap(({ name, acknowledged }) =>
+    return this.#producers.flatMap(({ name, acknowledged }) =>
       [...acknowledged].flatMap(([partition, numbers]) => numbers.map((number) => `${partition} ${name}:${number}`)),
     );
   }
@@ -82,28 +145,24 @@ export class SteadyLoad {
   /** Ends when everything that was sent is acknowledged. Fails when a record was given up. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    const exited = once(this.#child, 'close');
-    this.#child.stdin?.end();
-    await Promise.all([exited, this.#written]);
-    assert.deepEqual([this.#confluent.failed, this.#kafkajs.failed], [[], []]);
+    const exited = this.#children.map((child) => once(child, 'close'));
+    for (const child of this.#children) child.stdin?.end();
+    await Promise.all([...exited, this.#written]);
+    for (const { name, failed } of this.#producers) assert.deepEqual(failed, [], `${name} has given up nothing`);
   }
 
   /** For the end of a test that failed. */
   abandon(): void {
     this.#isStopped = true;
-    this.#child.kill('SIGKILL');
+    this.#disconnect().catch(() => undefined); // It may not have come so far as to be connected.
+    for (const child of this.#children) child.kill('SIGKILL');
   }
 
   /** Reads the whole topic with kcat: every acknowledged record is there, an idempotent producer's once and in order. */
   async check(bootstrap: string): Promise<void> {
     const { topic } = this.#options;
-    const { stdout } = await runCommand(
-      needed(kcat),
-      ['-C', '-q', '-e', '-b', bootstrap, '-t', topic, '-o', 'beginning', '-f', '%p %s\\n'],
-      {
-        timeoutMs: 120_000,
-      },
-    );
+    const args = ['-C', '-q', '-e', '-b', bootstrap, '-t', topic, '-o', 'beginning', '-f', '%p %s\\n'];
+    const { stdout } = await runCommand(needed(kcat), args, { timeoutMs: 120_000 });
     const found = new Map<string, number[]>();
     for (const line of stdout.toString().split('\n')) {
       const [, partition, name, number] = /^(\d+) ([a-z]+):(\d+)$/.exec(line) ?? [];
@@ -113,16 +172,12 @@ export class SteadyLoad {
       if (numbers === undefined) found.set(key, [Number(number)]);
       else numbers.push(Number(number));
     }
-    for (const { name, isIdempotent, acknowledged } of [this.#confluent, this.#kafkajs]) {
+    for (const { name, isIdempotent, acknowledged } of this.#producers) {
       assert.ok(acknowledged.size > 0, `${name} wrote something`);
       for (const [partition, numbers] of acknowledged) {
         const there = found.get(`${name} ${partition}`) ?? [];
-        const missing = numbers.filter(
-          (
-            (present) => (number: number) =>
-              !present.has(number)
-          )(new Set(there)),
-        );
+        const present = new Set(there);
+        const missing = numbers.filter((number) => !present.has(number));
         assert.deepEqual(missing, [], `acknowledged to ${name} and lost in partition ${partition}`);
         if (isIdempotent) assert.deepEqual(there, numbers, `${name} in partition ${partition}: once and in order`);
       }
@@ -140,6 +195,7 @@ export class SteadyLoad {
       requestTimeout: 6_000,
     });
     const producer = client.producer({ allowAutoTopicCreation: false, retry });
+    this.#disconnect = () => producer.disconnect();
     await producer.connect();
     for (let number = 0; !this.#isStopped; number++) {
       const partition = number % partitions;
@@ -151,7 +207,7 @@ export class SteadyLoad {
       }
       await delay(1000 / recordsPerSecond);
     }
-    await producer.disconnect();
+    await this.#disconnect();
   }
 }
 
@@ -165,7 +221,8 @@ function take(to: Told, partition: number, number: number): void {
   else numbers.push(number);
 }
 
-function takeLine(to: Told, line: string): void {
+function takeLine(to: Told | undefined, line: string): void {
+  if (to === undefined) return;
   const [partition = '', , number = ''] = line.split(' ');
   if (partition === 'failed') to.failed.push(line);
   else take(to, Number(partition), Number(number));
