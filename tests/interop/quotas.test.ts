@@ -47,20 +47,24 @@ describe('quotas with Kafka 4.4 tools', { skip: skipWithout(tools) }, () => {
     );
   });
 
-  test('a producer is told to wait while its client id has a quota, and no more once that is taken away', async () => {
+  test('a producer and a consumer are told to wait, and every record is written and read nevertheless', async () => {
     const topic = uniqueName('throttled');
-    const client = uniqueName('producer');
-    const produce = async (): Promise<number> => {
-      const load = ['--topic', topic, '--num-records', '110', '--record-size', '10000', '--throughput', '-1', '--print-metrics'];
-      const output = await run('ProducerPerformance', [...load, '--command-property', `client.id=${client}`]);
-      assert.match(output, /^110 records sent, /m);
-      return Number(/^producer-metrics:produce-throttle-time-max:\{client-id=[^}]*\}\s*:\s*([\d.]+)$/m.exec(output)?.[1]);
-    };
+    const client = uniqueName('client');
     const entity = ['--entity-type', 'clients', '--entity-name', client];
-    await configs('--alter', ...entity, '--add-config', 'producer_byte_rate=100000');
-    const throttledMs = await produce();
-    assert.ok(throttledMs > 500, `1,100,000 bytes where 1,000,000 may come at once: ${throttledMs} ms`);
-    await configs('--alter', ...entity, '--delete-config', 'producer_byte_rate');
-    assert.equal(await produce(), 0);
+    await configs('--alter', ...entity, '--add-config', 'producer_byte_rate=100000,consumer_byte_rate=100000');
+    const tool = ['--topic', topic, '--num-records', '110', '--print-metrics', '--command-property', `client.id=${client}`];
+    const produced = await run('ProducerPerformance', [...tool, '--record-size', '10000', '--throughput', '-1']);
+    assert.match(produced, /^110 records sent, /m);
+    const producerMs = gaugeIn(produced, 'producer-metrics:produce-throttle-time-max');
+    assert.ok(producerMs > 500, `1,100,000 bytes where 1,000,000 may come at once: ${producerMs} ms`);
+    const consumed = await run('ConsumerPerformance', [...tool, '--timeout', '30000', '--hide-header']);
+    assert.match(consumed, /, 1\.049\d, [\d.]+, 110, /);
+    const consumerMs = gaugeIn(consumed, 'consumer-fetch-manager-metrics:fetch-throttle-time-max');
+    assert.ok(consumerMs > 0, `1,100,000 bytes where 1,000,000 may come at once: ${consumerMs} ms`);
   });
 });
+
+/** The value of a metric of the client's, as the tools print it. */
+function gaugeIn(output: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\{client-id=[^},]*\\}\\s*:\\s*([\\d.]+)$`, 'm').exec(output)?.[1]);
+}

@@ -80,14 +80,19 @@ export class ClientQuotas implements EntityFollower {
       found.add(configNode.path(type, path));
       await this.#read(type, path);
     };
-    for (const type of ['users', 'clients', 'ips'] as const) {
-      for (const name of await this.#namesIn(configEntitiesNode.path(type))) {
-        await read(type, name);
-        if (type !== 'users') continue;
-        for (const client of await this.#namesIn(configNode.path(type, `${name}/clients`)))
-          await read(type, `${name}/clients/${client}`);
-      }
-    }
+    const readUser = async (name: string): Promise<void> => {
+      await read('users', name);
+      const clients = await this.#namesIn(configNode.path('users', `${name}/clients`));
+      await Promise.all(clients.map((client) => read('users', `${name}/clients/${client}`)));
+    };
+    const [users = [], clients = [], ips = []] = await Promise.all(
+      (['users', 'clients', 'ips'] as const).map((type) => this.#namesIn(configEntitiesNode.path(type))),
+    );
+    await Promise.all([
+      ...users.map(readUser),
+      ...clients.map((name) => read('clients', name)),
+      ...ips.map((name) => read('ips', name)),
+    ]);
     for (const path of this.#quotas.keys()) if (!found.has(path)) this.#quotas.delete(path);
     this.#putIntoEffect();
   }
@@ -104,10 +109,12 @@ export class ClientQuotas implements EntityFollower {
     try {
       const entity = entityAt(type, path);
       if (entity === undefined) return;
+      const address = await this.#addressOf(entity);
+      // Nothing is waited for after this: of two readings under way the later one must have the last word.
       const { configs } = await readConfigs(coordination, { type, path });
       const values = quotaValues(entity, configs);
       if (values.size === 0) this.#quotas.delete(node);
-      else this.#quotas.set(node, { entity, values, address: await this.#addressOf(entity) });
+      else this.#quotas.set(node, { entity, values, address });
     } catch (error) {
       if (isCoordinationError(error)) throw error;
       this.#quotas.delete(node);
