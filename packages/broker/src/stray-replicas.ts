@@ -1,13 +1,13 @@
 // Replicas of which nobody has told this broker that they are not its own any more. A controller waits for no broker that is gone, so one
-// that lives on without its session, or cannot be reached when the controller changes, keeps what was moved away meanwhile. Metadata
-// tells that a partition is elsewhere; if the order to stop does not come either, and the tree says the same, the replica is put aside as
-// the next start would.
+// that lives on without its session, starts and waits for its old session to end, or cannot be reached when the controller changes,
+// keeps what was moved away meanwhile. Metadata tells that a partition is elsewhere; if the order to stop does not come either, and the
+// tree says the same, the log is put aside as the next start would.
 
 import type { Coordination } from '@odradek/coordination';
 import type { Logger, Timer, TimerTask } from '@odradek/runtime';
+import type { PartitionLog } from '@odradek/storage';
 import { findStrays } from './found-logs.ts';
 import type { MetadataCache, MetadataSnapshot } from './metadata/metadata-cache.ts';
-import type { Partition } from './replication/partition.ts';
 import type { ReplicaManager } from './replication/replica-manager.ts';
 
 export interface StrayReplicasParts {
@@ -59,26 +59,28 @@ export class StrayReplicas {
   async #putAside(): Promise<void> {
     const { brokerId, coordination, metadataCache, replicaManager, logger } = this.#parts;
     const { current } = metadataCache;
-    const topics = new Set([...replicaManager.partitions()].map(({ topic }) => topic));
-    // A replica that is ordered back meanwhile is under a new epoch.
-    const suspects = this.#suspects(current, topics).map((partition) => ({ partition, leaderEpoch: partition.leaderEpoch }));
-    const logs = new Map(suspects.map((suspect) => [suspect.partition.log, suspect]));
-    for (const log of await findStrays([...logs.keys()], coordination, brokerId)) {
-      const suspect = logs.get(log);
-      if (this.#isClosed || suspect === undefined || suspect.partition.leaderEpoch !== suspect.leaderEpoch) continue;
+    const topics = [...current.topics()].map(({ name }) => name);
+    const orders = new Map(this.#suspects(current, topics).map((log) => [log, this.#orderFor(log)]));
+    for (const log of await findStrays([...orders.keys()], coordination, brokerId)) {
+      if (this.#isClosed || this.#orderFor(log) !== orders.get(log)) continue;
       logger.warn('A replica is put aside, because its partition is on other brokers', { path: log.path });
-      replicaManager.putAside(suspect.partition);
+      replicaManager.putAside(log);
     }
   }
 
-  /** What is here and elsewhere by the metadata. */
-  #suspects(current: MetadataSnapshot, topics: Iterable<string>): Partition[] {
+  /** The epoch of the last order about the partition: one that is ordered back meanwhile is under a new one. */
+  #orderFor({ topicPartition: { topic, partition } }: PartitionLog): number | undefined {
+    return this.#parts.replicaManager.find(topic, partition)?.leaderEpoch;
+  }
+
+  /** What lies here and is elsewhere by the metadata. */
+  #suspects(current: MetadataSnapshot, topics: Iterable<string>): PartitionLog[] {
     const { brokerId, replicaManager } = this.#parts;
-    const suspects: Partition[] = [];
+    const suspects: PartitionLog[] = [];
     for (const topic of topics) {
       for (const { index, replicas } of current.topic(topic)?.partitions ?? []) {
-        const partition = replicas.includes(brokerId) ? undefined : replicaManager.find(topic, index);
-        if (partition?.hasLog === true) suspects.push(partition);
+        const log = replicas.includes(brokerId) ? undefined : replicaManager.foundLog(topic, index);
+        if (log !== undefined) suspects.push(log);
       }
     }
     return suspects;

@@ -62,6 +62,19 @@ describe('a replica that is moved away', () => {
     assert.deepEqual(replicasOf(1), []);
   });
 
+  test('while its broker waits for the session of its last life to end is put aside when it is there', async () => {
+    const { world, simulated, move, foldersOf, replicasOf } = await start();
+    simulated.crashNode(simulated.node(1), 'everything');
+    const starting = simulated.startNode(simulated.node(1));
+    await world.advance(1_000);
+    await move(0, 2);
+    assert.equal(simulated.node(1).state, 'starting');
+    await world.run(starting);
+    await world.advance(20_000);
+    assert.deepEqual(foldersOf(1), [`${topic}-0.-stray`]);
+    assert.deepEqual(replicasOf(1), []);
+  });
+
   test('while its broker has lost its session is put aside when it is back, and made anew when it is moved back', async () => {
     const { world, move, foldersOf, replicasOf } = await start();
     world.simulatedNetwork.partition(['broker-1'], ['zookeeper', 'broker-0', 'broker-2', 'operator']);

@@ -295,12 +295,19 @@ export class ReplicaManager {
     return errorCodes.NONE;
   }
 
+  /** The log that lies here, whether or not anything has been ordered about its partition yet. */
+  foundLog(topic: string, index: number): PartitionLog | undefined {
+    return this.#parts.logManager.get({ topic, partition: index });
+  }
+
   /** The partition is on other brokers, and nobody has said so: its log is kept under another name. */
-  putAside(partition: Partition): void {
-    if (this.find(partition.topic, partition.index) !== partition || !partition.hasLog) return;
-    const { log } = partition;
-    this.#forget(partition);
-    this.#end(partition);
+  putAside(log: PartitionLog): void {
+    const { topic, partition: index } = log.topicPartition;
+    const partition = this.find(topic, index);
+    if (partition !== undefined) {
+      this.#forget(partition);
+      this.#end(partition);
+    }
     this.#parts.logManager.putAside(log);
   }
 
