@@ -1,11 +1,13 @@
 // Three brokers of Apache Kafka 3.9 on ZooKeeper and three of Odradek under the same load, in turn in one run; a table with ratios.
 //
-//   npm run bench -- cluster [--only produce,elections] [--reps 3] [--seconds 4] [--partitions 3] [--batches default,64k]
+//   npm run bench -- cluster [--only produce,elections,failover] [--reps 3] [--seconds 4] [--partitions 3] [--batches default,64k]
 //     [--warm 200000] [--idle 0] [--many 3000] [--beside ROOT] [--profile]
 //
 //   produce    replication 3, acks=all, records of 1 KiB, into a topic of --partitions, beside --idle others
 //   elections  --many partitions with three replicas each: the memory that a broker needs for them, and how long a third of them is
 //              without a leader after a broker's kill -9, counted from the end of its session
+//   failover   how long a partition takes no record after the kill -9 of its leader, with sessions of six seconds on both sides: of a broker
+//              that does not control the cluster, and of one that does
 //
 // --beside measures another Odradek instead of Kafka: a copy of this repository, built. --profile has each Odradek broker write what it
 // spent its time on. `npm run build` first: the emitted JavaScript is what is measured. Needs Java 17, Maven, Debian's zookeeper, and
@@ -15,17 +17,17 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Coordination, ZooKeeperStore } from '@odradek/coordination';
-import { createLogger, createSystemWorld } from '@odradek/runtime';
 import { apacheKafka39, cacheDirectory, needed, uniqueName, zooKeeperJars } from '@odradek/testing';
 import { BrokerCluster, type ClusterParts, kafkaCluster, odradekCluster } from './compare/clusters.ts';
+import { failover } from './compare/failover.ts';
 import { type LoadTools, produce } from './compare/load.ts';
 import { residentMiB } from './compare/process-usage.ts';
 import { RatioTable } from './compare/ratio-table.ts';
+import { openSession, whenDeleted } from './compare/session-end.ts';
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'produce,elections' },
+    only: { type: 'string', default: 'produce,elections,failover' },
     reps: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
     partitions: { type: 'string', default: '3' },
@@ -97,7 +99,7 @@ async function measureElections(contender: ClusterParts): Promise<void> {
 async function timeWithoutLeaders(cluster: BrokerCluster, topic: string): Promise<number> {
   const controller = await cluster.controller();
   const [victim, observer] = [(controller + 1) % 3, (controller + 2) % 3];
-  const coordination = await session(cluster.zookeeperConnect);
+  const coordination = await openSession(cluster.zookeeperConnect);
   try {
     const isOver = whenDeleted(coordination, `/brokers/ids/${victim}`);
     await cluster.kill(victim);
@@ -110,17 +112,30 @@ async function timeWithoutLeaders(cluster: BrokerCluster, topic: string): Promis
   }
 }
 
-async function session(connect: string): Promise<Coordination> {
-  const { network, timer, clock, random } = createSystemWorld();
-  const store = await ZooKeeperStore.connect({ network, timer, clock, random, logger: createLogger({ level: 'fatal' }), connect });
-  return await store.openSession();
-}
-
-/** Settles with the time at which the node was deleted. */
-function whenDeleted(coordination: Coordination, path: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    coordination.exists(path, () => resolve(performance.now())).catch(reject);
-  });
+/** Of both in turn: how busy the machine is matters less. */
+async function measureFailovers(): Promise<void> {
+  const clusters: BrokerCluster[] = [];
+  try {
+    // ZooKeeper looks once a tick which sessions are over.
+    for (const contender of contenders) clusters.push(await BrokerCluster.start(contender, { tickTimeMs: 500 }));
+    const topic = uniqueName('led');
+    for (const cluster of clusters) await cluster.createTopic(topic, 3);
+    for (let rep = 0; rep < reps; rep++) {
+      for (const isController of [false, true]) {
+        for (const cluster of clusters) {
+          await cluster.balance(topic, 3);
+          const controller = await cluster.controller();
+          const victim = isController ? controller : (controller + 1) % 3;
+          const { totalMs, afterSessionMs } = await failover(cluster, topic, victim, (controller + 2) % 3);
+          const what = `a partition takes no records after the kill -9 of its leader${isController ? ' that is the controller' : ''}`;
+          table.record(cluster, what, 'ms', 'at most 1', totalMs);
+          table.record(cluster, `${what}, less the session`, 'ms', 'at most 1', afterSessionMs);
+        }
+      }
+    }
+  } finally {
+    await Promise.all(clusters.map((cluster) => cluster.close()));
+  }
 }
 
 // Who is told to stop takes the brokers along.
@@ -145,6 +160,7 @@ try {
     }
   }
   if (parts.has('elections')) for (const contender of contenders) await measureElections(contender);
+  if (parts.has('failover')) await measureFailovers();
 } finally {
   table.print(contenders[0]?.name, contenders[1]?.name);
 }

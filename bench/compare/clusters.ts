@@ -65,8 +65,8 @@ export class BrokerCluster {
     this.#members = members;
   }
 
-  static async start({ name, jars, member }: ClusterParts): Promise<BrokerCluster> {
-    const zookeeper = await startZooKeeper(jars, { tickTimeMs: 2000 });
+  static async start({ name, jars, member }: ClusterParts, { tickTimeMs = 2000 } = {}): Promise<BrokerCluster> {
+    const zookeeper = await startZooKeeper(jars, { tickTimeMs });
     const members: { port: number; member: Member }[] = [];
     for (let id = 0; id < 3; id++) {
       const port = await freePort();
