@@ -61,6 +61,8 @@ export interface Assembly {
   readonly world: World;
   /** One that somebody else has opened and closes. */
   readonly givenStore: CoordinationStore | undefined;
+  /** Aborted when the broker shall not be started any more. */
+  readonly signal: AbortSignal | undefined;
   readonly loggers: PartLoggers;
   readonly logger: Logger;
   /** Resolved when the broker cannot go on. */
@@ -124,7 +126,7 @@ export interface Cluster {
 
 /** Opens the coordination tree, and finds out which broker of which cluster this is. The log directories must agree. */
 export async function joinCluster(assembly: Assembly, { logManager }: Disk): Promise<Cluster> {
-  const { config, world, givenStore, stoppers } = assembly;
+  const { config, world, givenStore, signal, stoppers } = assembly;
   const { clock, timer, random } = world;
   const logger = world.logger.child('coordination');
   const isShared = givenStore !== undefined || config.get('zookeeper.connect') !== null;
@@ -137,6 +139,8 @@ export async function joinCluster(assembly: Assembly, { logManager }: Disk): Pro
     return ClusterMembership.open({ store, sessionTimeoutMs, clock, timer, logger });
   });
   stoppers.push(() => membership.close());
+  if (signal?.aborted === true) membership.leave();
+  else signal?.addEventListener('abort', () => membership.leave(), { once: true });
   const { coordination } = membership;
   await createPersistentPaths(coordination);
   const expected = owner?.clusterId === undefined ? {} : { expected: owner.clusterId };

@@ -29,6 +29,8 @@ export interface BrokerOptions {
   readonly log?: { readonly format?: string; readonly level?: string };
   /** Shown in the line that says that the broker is ready. */
   readonly version?: string;
+  /** Aborted when the broker shall not be started any more: a start that waits for ZooKeeper then ends, with an error. For the start only. */
+  readonly signal?: AbortSignal;
   /** When the start began, on the world's monotonic clock; the moment of the call where left out. */
   readonly startedMs?: number;
 }
@@ -57,6 +59,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     config,
     world,
     givenStore: options.coordination,
+    signal: options.signal,
     loggers,
     logger: loggers.root.child('broker'),
     failed: Promise.withResolvers<Error>(),

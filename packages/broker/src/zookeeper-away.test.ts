@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { brokerIdNode, controllerNode, ZooKeeperStore } from '@odradek/coordination';
+import { brokerIdNode, controllerNode, isCoordinationError, ZooKeeperStore } from '@odradek/coordination';
 import { SimulatedWorld, SimulatedZooKeeper } from '@odradek/testing';
 import { type Broker, startBroker } from './broker.ts';
 
@@ -18,7 +18,7 @@ async function open(): Promise<Scene> {
   return { world, zookeeper: await SimulatedZooKeeper.start(world) };
 }
 
-function start({ world, zookeeper }: Scene): Promise<Broker> {
+function start({ world, zookeeper }: Scene, options: { readonly signal?: AbortSignal } = {}): Promise<Broker> {
   const properties = {
     'broker.id': 7,
     'log.dirs': '/data',
@@ -28,7 +28,7 @@ function start({ world, zookeeper }: Scene): Promise<Broker> {
     'zookeeper.connection.timeout.ms': 60_000,
     'offsets.topic.replication.factor': 1,
   };
-  return startBroker({ world: world.machine('broker'), properties });
+  return startBroker({ world: world.machine('broker'), properties, ...options });
 }
 
 /** What an observer finds in the tree: who is registered, and who is the controller. */
@@ -76,6 +76,18 @@ describe('a broker whose ZooKeeper goes away', () => {
       assert.ok(moments >= 5, `${moments} moments`);
     });
   }
+
+  it('in the middle of its start can be told to stop, and then waits no longer', async () => {
+    const scene = await open();
+    const { world, zookeeper } = scene;
+    const stopping = new AbortController();
+    const starting = start(scene, { signal: stopping.signal });
+    await world.advance(20);
+    await zookeeper.stop();
+    await world.advance(60_000);
+    stopping.abort();
+    await assert.rejects(world.run(starting, 100), (error: unknown) => isCoordinationError(error, 'SessionExpired'));
+  });
 
   for (const [name, awayMs] of [
     ['and stays away for a moment', 10],

@@ -10,18 +10,26 @@ import { version } from '../version.ts';
 export async function start(options: StartArguments): Promise<void> {
   // Heard from the first moment, so that a signal during the start is not lost.
   const stopSignal = heardSignal();
+  const stopping = new AbortController();
+  let isReady = false;
+  void stopSignal.then(() => {
+    if (!isReady) stopping.abort();
+  });
   let broker: Broker;
   try {
     broker = await startBroker({
       properties: readProperties(options),
       version: version(),
       startedMs: 0,
+      signal: stopping.signal,
       log: logOptions(process.env),
     });
   } catch (error) {
-    process.stderr.write(`odradek: ${describe(error)}\n`);
+    const reason = stopping.signal.aborted ? 'the broker was told to stop before it was ready' : describe(error);
+    process.stderr.write(`odradek: ${reason}\n`);
     process.exit(1);
   }
+  isReady = true;
   // For `odradek cluster`, when it has started this process.
   process.send?.({ bootstrap: broker.bootstrap });
   trimMemoryWhenQuiet();
