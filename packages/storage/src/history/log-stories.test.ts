@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorCodes } from '@odradek/protocol';
+import { buildControlBatch, errorCodes } from '@odradek/protocol';
 import { batch, LogUnderTest, logFolder } from '../log/open-log.fixture.ts';
 import { checkCrashedDisk } from './disk-checks.fixture.ts';
 
@@ -293,4 +293,23 @@ test('the zeros that a start has cut off may come back behind a segment that is 
   await under.start();
   assert.deepEqual([under.manager.startReport.scannedSegments, under.log.logEndOffset], [2, 1]);
   assert.deepEqual(await under.values(), ['a']);
+});
+
+test('a segment that is cut off while its indexes are forced to the device leaves none of them behind (cleaner history 2000988)', async () => {
+  const producer = { producerId: 9, producerEpoch: 0 };
+  // How long each call to the disk takes is drawn by chance.
+  for (let ms = 0; ms <= 10; ms++) {
+    const under = await LogUnderTest.open();
+    await under.append(['a']);
+    under.log.roll();
+    await under.append(['b'], { ...producer, baseSequence: 0, isTransactional: true });
+    const marker = buildControlBatch({ ...producer, type: 'abort', coordinatorEpoch: 0, timestamp: Date.UTC(2025, 0, 1) });
+    await under.world.run(under.log.appendAsLeader(marker, { leaderEpoch: 0, origin: 'coordinator' }).written);
+    under.log.roll();
+    await under.world.advance(ms);
+    under.log.truncateTo(1);
+    await under.world.advance(100);
+    const left = under.files().filter((name) => /^0*1\.(log|index|timeindex|txnindex)/.test(name));
+    assert.deepEqual(left, [], `cut off after ${ms} ms`);
+  }
 });

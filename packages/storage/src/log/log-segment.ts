@@ -269,5 +269,6 @@ export class LogSegment {
     this.records.retire();
     this.offsetIndex.retire();
     this.timeIndex.retire();
+    this.transactionIndex.retire();
   }
 }

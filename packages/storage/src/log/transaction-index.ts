@@ -8,7 +8,7 @@
 //                     26  int64  the last stable offset when it ended
 
 import type { OpenFile } from '@odradek/runtime';
-import { appendOrNothing, type FilePool } from './file-pool.ts';
+import { appendOrNothing, type FilePool, RetiredFileError } from './file-pool.ts';
 
 export interface AbortedTransaction {
   readonly producerId: number;
@@ -29,6 +29,7 @@ export class TransactionIndex {
   /** Entries that are in the file. */
   #writtenCount = 0;
   #isSynced = true;
+  #isRetired = false;
 
   constructor(pool: FilePool, path: string, isNew: boolean) {
     this.#pool = pool;
@@ -59,9 +60,10 @@ export class TransactionIndex {
     this.#isSynced = false;
   }
 
-  /** Forces to the device what was written. */
+  /** Forces to the device what was written. Throws RetiredFileError: to open the file might make it anew. */
   async sync(): Promise<void> {
     if (this.#isSynced) return;
+    if (this.#isRetired) throw new RetiredFileError(`${this.path} is not in use any more`);
     this.#isSynced = true;
     const file = this.#pool.fileSystem.openSync(this.path, 'readWrite');
     try {
@@ -98,6 +100,11 @@ export class TransactionIndex {
     }
     this.#entries = [];
     this.#writtenCount = 0;
+  }
+
+  /** The segment is not in use any more: the file may have another name, or be gone. */
+  retire(): void {
+    this.#isRetired = true;
   }
 
   /** False where the file's size or an entry makes no sense. */

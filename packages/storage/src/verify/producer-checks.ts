@@ -49,7 +49,8 @@ export class ProducerChecks {
     if (baseOffset > this.#endOffset) this.#knownFrom = baseOffset;
     this.#compareUpTo(baseOffset);
     this.#complainOfSnapshotsWithin(baseOffset, batch.lastOffset);
-    if (hasGaps) this.#knownFrom = batch.lastOffset + 1;
+    // A gap before the log start hides nothing that was not hidden already.
+    if (hasGaps) this.#knownFrom = Math.max(this.#knownFrom, batch.lastOffset + 1);
     this.#endOffset = Math.max(this.#endOffset, batch.lastOffset + 1);
     if (!(batch instanceof RecordBatch) || !batch.hasProducerId) return;
     const completed = replayBatch(this.#states, batch);
