@@ -85,7 +85,8 @@ export class EnsembleLink {
   readonly #ring: ServerRing;
   readonly #waiting = new CallQueue<PendingCall>();
   /** What was under way on a connection that is just ending. */
-  #unanswered: PendingCall[] = [];
+  readonly #unanswered: PendingCall[] = [];
+  readonly #keep = (call: PendingCall): void => void this.#unanswered.push(call);
   #state: SessionState | 'connecting' = 'connecting';
   #isClosing = false;
   #sessionId = 0n;
@@ -140,7 +141,7 @@ export class EnsembleLink {
   send(call: SessionCall): void {
     if (this.#isOver) call.fail(new CoordinationError('SessionExpired', call.path));
     else {
-      this.#waiting.push(new PendingCall(call, (pending) => this.#unanswered.push(pending)));
+      this.#waiting.push(new PendingCall(call, this.#keep));
       this.#pump();
     }
   }
