@@ -23,6 +23,8 @@ export class ConnectionClosedError extends Error {}
 export interface RawClientOptions {
   readonly host?: string;
   readonly port: number;
+  /** Which address of this machine the broker sees; the system's choice without one. */
+  readonly localAddress?: string;
   readonly clientId?: string | null;
   /** An answer that takes longer fails the request. */
   readonly timeoutMs?: number;
@@ -62,7 +64,8 @@ export class RawClient {
   }
 
   static async connect(options: RawClientOptions): Promise<RawClient> {
-    const socket = connect({ host: options.host ?? '127.0.0.1', port: options.port, noDelay: true });
+    const { host = '127.0.0.1', port, localAddress } = options;
+    const socket = connect({ host, port, noDelay: true, ...(localAddress === undefined ? {} : { localAddress }) });
     await once(socket, 'connect');
     return new RawClient(socket, options);
   }
