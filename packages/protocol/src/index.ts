@@ -103,6 +103,7 @@ export {
   buildRecordBatch,
   type EmptyBatchOptions,
   type RecordBatchOptions,
+  withRecordsOf,
 } from './records/batch-builder.ts';
 export {
   type Batch,

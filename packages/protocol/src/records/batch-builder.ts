@@ -8,6 +8,7 @@ import {
   noProducerId,
   noSequence,
   noTimestamp,
+  type RecordBatch,
   recordBatchOverhead,
   writeRecordBatchHeader,
 } from './record-batch.ts';
@@ -74,6 +75,37 @@ export function buildRecordBatch(options: RecordBatchOptions, records: Iterable<
     recordCount: placed.records.length,
   });
   return batch;
+}
+
+/**
+ * The batch with only some of its records, which are copied as they stand: they go on counting from its base offset and base timestamp.
+ * `plain` has room for a header and behind it those records, not compressed; the result may be made of it.
+ */
+export function withRecordsOf(
+  batch: RecordBatch,
+  plain: Buffer,
+  { recordCount, maxTimestamp }: { readonly recordCount: number; readonly maxTimestamp: number },
+): Buffer {
+  const { compression } = batch;
+  const bytes = compression === 'none' ? plain : withCompressedRecords(plain, compression, undefined);
+  writeRecordBatchHeader(bytes, 0, {
+    baseOffset: batch.baseOffset,
+    lastOffset: batch.lastOffset,
+    sizeInBytes: bytes.length,
+    partitionLeaderEpoch: batch.partitionLeaderEpoch,
+    compressionId: batch.compressionId,
+    timestampType: batch.timestampType,
+    isTransactional: batch.isTransactional,
+    isControl: batch.isControl,
+    hasDeleteHorizon: batch.hasDeleteHorizon,
+    baseTimestamp: batch.baseTimestamp,
+    maxTimestamp,
+    producerId: batch.producerId,
+    producerEpoch: batch.producerEpoch,
+    baseSequence: batch.baseSequence,
+    recordCount,
+  });
+  return bytes;
 }
 
 /** The header alone, as compaction leaves it to remember a producer's last sequence number when all records are gone. */

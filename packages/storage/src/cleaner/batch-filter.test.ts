@@ -18,17 +18,17 @@ import {
 import { goldenDirectory } from '@odradek/testing';
 import { BatchFilter, type BatchFilterOptions } from './batch-filter.ts';
 import { CleanedTransactions } from './cleaned-transactions.ts';
-import { OffsetMap } from './offset-map.ts';
+import { SeenKeys } from './seen-keys.ts';
 
 const nowMs = 1_700_000_000_000;
 const retentionMs = 1000;
 
-/** A map that has seen these keys last at these offsets, and the log up to `latestOffset`. */
-function seen(offsets: Readonly<Record<string, number>>, latestOffset = 1_000_000): OffsetMap {
-  const map = new OffsetMap(10_000);
-  for (const [key, offset] of Object.entries(offsets)) map.put(Buffer.from(key), 0, key.length, offset);
-  map.latestOffset = latestOffset;
-  return map;
+/** Keys that were seen last at these offsets, in a log that was seen up to `latestOffset`. */
+function seen(offsets: Readonly<Record<string, number>>, latestOffset = 1_000_000): SeenKeys {
+  const keys = new SeenKeys({ mapBytes: 10_000, mapLoadFactor: 1, firstDirtyOffset: 1_000_000, endOffset: 1_000_000 });
+  for (const [key, offset] of Object.entries(offsets)) keys.put(Buffer.from(key), 0, key.length, offset);
+  keys.latestOffset = latestOffset;
+  return keys;
 }
 
 function filterOf(options: Partial<BatchFilterOptions>): BatchFilter {

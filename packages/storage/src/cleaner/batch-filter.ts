@@ -18,18 +18,16 @@ import {
   type LogRecord,
   noTimestamp,
   RecordBatch,
+  recordBatchOverhead,
+  withRecordsOf,
 } from '@odradek/protocol';
 import type { LastOfProducer } from '../log/producer-states.ts';
 import type { CleanedTransactions } from './cleaned-transactions.ts';
-
-/** Where a key was seen last, and how far the log has been looked at. */
-export interface SeenKeys {
-  readonly latestOffset: number;
-  get(bytes: Uint8Array, start: number, end: number): number;
-}
+import { KeptRecords } from './kept-records.ts';
+import type { SeenKeys } from './seen-keys.ts';
 
 export interface BatchFilterOptions {
-  readonly keys: SeenKeys;
+  readonly keys: Pick<SeenKeys, 'latestOffset' | 'isLast'>;
   readonly transactions: CleanedTransactions;
   readonly lastOfProducers: ReadonlyMap<number, LastOfProducer>;
   readonly highWatermark: number;
@@ -50,6 +48,7 @@ export class BatchFilter {
   /** In the old formats tombstones go by the age of their segment. */
   keepsLegacyTombstones = true;
   readonly #options: BatchFilterOptions;
+  readonly #kept = new KeptRecords();
   recordsRead = 0;
   recordsRetained = 0;
   keylessRecords = 0;
@@ -74,41 +73,74 @@ export class BatchFilter {
       this.recordsRead += batch.recordCount;
       return this.#emptied(batch);
     }
-    const kept = isControl ? everyRecord(batch) : this.#choose(batch, !isPastHorizon);
+    const kept = this.#choose(batch, !isPastHorizon);
     this.recordsRead += batch.recordCount;
     this.recordsRetained += kept.count;
     if (kept.count === 0) return this.#emptied(batch);
     const getsHorizon = deleteHorizonMs === null && (kept.hasTombstones || (isControl && isOfNothing));
     if (kept.count === batch.recordCount && !getsHorizon) return retained(batch, batch.bytes(), kept.count);
-    const horizonMs = getsHorizon ? nowMs + deleteRetentionMs : deleteHorizonMs;
-    return rewritten(batch, kept, horizonMs, this.#options.maxDecompressedBytes);
+    return getsHorizon ? this.#withHorizon(batch, nowMs + deleteRetentionMs) : this.#withKept(batch);
   }
 
-  /** Which records stay. */
+  /** Which records stay. Those of a control batch do. */
   #choose(batch: RecordBatch, keepsTombstones: boolean): KeptRecords {
     const { keys, maxDecompressedBytes } = this.#options;
-    const { recordCount, baseOffset } = batch;
-    const chosen = new Uint8Array(recordCount);
+    const { recordCount, baseOffset, baseTimestamp, isControl } = batch;
+    const kept = this.#kept;
     const reader = batch.scan(maxDecompressedBytes);
-    let count = 0;
-    let hasTombstones = false;
+    kept.begin(recordCount, reader.buffer);
     for (let index = 0; index < recordCount; index++) {
       reader.advance();
       const hasValue = reader.valueSize >= 0;
       const offset = baseOffset + reader.offsetDelta;
-      if (offset <= keys.latestOffset) {
+      if (offset <= keys.latestOffset && !isControl) {
         if (reader.keySize < 0) {
           this.keylessRecords += 1;
           continue;
         }
         if (!hasValue && !keepsTombstones) continue;
-        if (keys.get(reader.buffer, reader.keyStart, reader.keyStart + reader.keySize) > offset) continue;
+        if (!keys.isLast(offset, reader.buffer, reader.keyStart, reader.keyStart + reader.keySize)) continue;
       }
-      chosen[index] = 1;
-      count += 1;
-      if (!hasValue) hasTombstones = true;
+      const { position } = reader;
+      kept.add(index, position - reader.sizeInBytes, position, baseTimestamp + reader.timestampDelta);
+      if (!hasValue && !isControl) kept.hasTombstones = true;
     }
-    return { chosen, count, hasTombstones };
+    return kept;
+  }
+
+  /** The batch with the records that stay. Its first and last offset remain, and with them the producer's last sequence. */
+  #withKept(batch: RecordBatch): RetainedBatch {
+    const kept = this.#kept;
+    const plain = Buffer.allocUnsafe(recordBatchOverhead + kept.sizeBytes);
+    kept.copyTo(plain, recordBatchOverhead);
+    const maxTimestamp = batch.timestampType === 'LogAppendTime' ? batch.maxTimestamp : kept.maxTimestamp;
+    const bytes = withRecordsOf(batch, plain, { recordCount: kept.count, maxTimestamp });
+    return { bytes, lastOffset: batch.lastOffset, maxTimestamp, recordCount: kept.count };
+  }
+
+  /** The same, with the time from which its tombstones or its marker may go. The records count from it, so they are written anew. */
+  #withHorizon(batch: RecordBatch, deleteHorizonMs: number): RetainedBatch {
+    const { timestampType, maxTimestamp, lastOffset } = batch;
+    const isAppendTime = timestampType === 'LogAppendTime';
+    const records = [...batch.records(this.#options.maxDecompressedBytes)].filter((_, index) => this.#kept.has(index));
+    const bytes = buildRecordBatch(
+      {
+        baseOffset: batch.baseOffset,
+        lastOffset,
+        compression: batch.compression,
+        timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime',
+        logAppendTime: isAppendTime ? maxTimestamp : undefined,
+        partitionLeaderEpoch: batch.partitionLeaderEpoch,
+        producerId: batch.producerId,
+        producerEpoch: batch.producerEpoch,
+        baseSequence: batch.baseSequence,
+        isTransactional: batch.isTransactional,
+        isControl: batch.isControl,
+        deleteHorizonMs,
+      },
+      records,
+    );
+    return { bytes, lastOffset, maxTimestamp: new RecordBatch(bytes).maxTimestamp, recordCount: records.length };
   }
 
   /** The header alone, where it is needed. */
@@ -159,65 +191,18 @@ export class BatchFilter {
     };
   }
 
-  #keepsLegacy({ key, value, offset }: LogRecord, keys: SeenKeys): boolean {
+  #keepsLegacy({ key, value, offset }: LogRecord, keys: BatchFilterOptions['keys']): boolean {
     if (offset > keys.latestOffset) return true;
     if (key === null) {
       this.keylessRecords += 1;
       return false;
     }
-    return (value !== null || this.keepsLegacyTombstones) && keys.get(key, 0, key.length) <= offset;
+    return (value !== null || this.keepsLegacyTombstones) && keys.isLast(offset, key, 0, key.length);
   }
-}
-
-interface KeptRecords {
-  /** 1 for each record that stays, by its index; undefined: all stay. */
-  readonly chosen: Uint8Array | undefined;
-  readonly count: number;
-  readonly hasTombstones: boolean;
-}
-
-/** A control record has a value always. */
-function everyRecord(batch: RecordBatch): KeptRecords {
-  return { chosen: undefined, count: batch.recordCount, hasTombstones: false };
 }
 
 function retained(batch: Batch, bytes: Buffer, recordCount: number): RetainedBatch {
   return { bytes, lastOffset: batch.lastOffset, maxTimestamp: batch.maxTimestamp, recordCount };
-}
-
-/** The batch with the records that stay. Its first and last offset remain, and with them the producer's last sequence. */
-function rewritten(
-  batch: RecordBatch,
-  kept: KeptRecords,
-  deleteHorizonMs: number | null,
-  maxDecompressedBytes: number,
-): RetainedBatch {
-  const { timestampType, maxTimestamp, lastOffset } = batch;
-  const isAppendTime = timestampType === 'LogAppendTime';
-  const records: LogRecord[] = [];
-  let index = 0;
-  for (const record of batch.records(maxDecompressedBytes)) {
-    if (kept.chosen === undefined || kept.chosen[index] === 1) records.push(record);
-    index += 1;
-  }
-  const bytes = buildRecordBatch(
-    {
-      baseOffset: batch.baseOffset,
-      lastOffset,
-      compression: batch.compression,
-      timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime',
-      logAppendTime: isAppendTime ? maxTimestamp : undefined,
-      partitionLeaderEpoch: batch.partitionLeaderEpoch,
-      producerId: batch.producerId,
-      producerEpoch: batch.producerEpoch,
-      baseSequence: batch.baseSequence,
-      isTransactional: batch.isTransactional,
-      isControl: batch.isControl,
-      deleteHorizonMs,
-    },
-    records,
-  );
-  return { bytes, lastOffset, maxTimestamp: new RecordBatch(bytes).maxTimestamp, recordCount: records.length };
 }
 
 function headerOf(batch: RecordBatch): Buffer {

@@ -20,7 +20,8 @@ import type { AbortedTransaction } from '../log/transaction-index.ts';
 import { BatchFilter } from './batch-filter.ts';
 import { BatchWindow } from './batch-window.ts';
 import { CleanedTransactions } from './cleaned-transactions.ts';
-import { OffsetMap, slotBytes } from './offset-map.ts';
+import { slotBytes } from './offset-map.ts';
+import { SeenKeys } from './seen-keys.ts';
 import { groupSegments, type SegmentSize } from './segment-groups.ts';
 
 export interface SourceSegment extends SegmentSize {
@@ -93,13 +94,15 @@ export interface CompactionHost {
 
 export async function compact(job: CompactionJob, host: CompactionHost): Promise<CompactionReport> {
   const window = new BatchWindow(job.limits.bufferBytes);
-  const map = new OffsetMap(mapBytes(job));
-  const mappedBytes = await fillMap(job, host, window, map);
+  const { firstDirtyOffset, endOffset: dirtyEndOffset } = job;
+  const { mapLoadFactor } = job.limits;
+  const keys = new SeenKeys({ mapBytes: mapBytes(job), mapLoadFactor, firstDirtyOffset, endOffset: dirtyEndOffset });
+  const mappedBytes = await seeKeys(job, host, window, keys);
   const { lastOfProducers, highWatermark, nowMs, limits } = job;
   const { deleteRetentionMs, maxDecompressedBytes } = limits;
   const transactions = new CleanedTransactions();
   const filter = new BatchFilter({
-    keys: map,
+    keys,
     transactions,
     lastOfProducers,
     highWatermark,
@@ -107,7 +110,7 @@ export async function compact(job: CompactionJob, host: CompactionHost): Promise
     deleteRetentionMs,
     maxDecompressedBytes,
   });
-  const endOffset = map.latestOffset + 1;
+  const endOffset = keys.latestOffset + 1;
   const total = { readBytes: 0, writtenBytes: 0 };
   const rewriting: Rewriting = { job, host, window, filter, transactions, total };
   for (const group of groupSegments(
@@ -117,7 +120,7 @@ export async function compact(job: CompactionJob, host: CompactionHost): Promise
     await cleanGroup(rewriting, group);
   }
   const { recordsRead, recordsRetained, keylessRecords } = filter;
-  return { endOffset, mappedBytes, mappedKeys: map.size, ...total, recordsRead, recordsRetained, keylessRecords };
+  return { endOffset, mappedBytes, mappedKeys: keys.count, ...total, recordsRead, recordsRetained, keylessRecords };
 }
 
 /** No more than there can be keys in the dirty part. */
@@ -127,7 +130,7 @@ function mapBytes({ firstDirtyOffset, endOffset, limits }: CompactionJob): numbe
 }
 
 /** Answers the bytes that were read. */
-async function fillMap(job: CompactionJob, host: CompactionHost, window: BatchWindow, map: OffsetMap): Promise<number> {
+async function seeKeys(job: CompactionJob, host: CompactionHost, window: BatchWindow, keys: SeenKeys): Promise<number> {
   const { firstDirtyOffset, endOffset, path } = job;
   const transactions = new CleanedTransactions();
   transactions.expect(job.abortedTransactions.filter(({ lastOffset }) => lastOffset >= firstDirtyOffset));
@@ -142,23 +145,22 @@ async function fillMap(job: CompactionJob, host: CompactionHost, window: BatchWi
         position += sizeBytes;
         readBytes += sizeBytes;
         await host.pace(sizeBytes);
-        for (const batch of batches) if (!mapBatch(batch, job, transactions, map)) return readBytes;
+        for (const batch of batches) if (!seeBatch(batch, job, transactions, keys)) return readBytes;
       }
     } finally {
       file.closeSync();
     }
     // There may be nothing at the end of a segment that was cleaned before.
-    map.latestOffset = Math.max(map.latestOffset, Math.min(segment.endOffset, endOffset) - 1);
+    keys.latestOffset = Math.max(keys.latestOffset, Math.min(segment.endOffset, endOffset) - 1);
   }
   return readBytes;
 }
 
-/** False: the map is full. */
-function mapBatch(batch: Batch, job: CompactionJob, transactions: CleanedTransactions, map: OffsetMap): boolean {
+/** False: there is no room for more keys. */
+function seeBatch(batch: Batch, job: CompactionJob, transactions: CleanedTransactions, keys: SeenKeys): boolean {
   const { firstDirtyOffset, limits } = job;
   if (batch.magic === 2 && batch.isControl) transactions.isMarkerOfNothing(batch);
   else if (!transactions.isAborted(batch)) {
-    const largestSize = Math.floor(map.slotCount * limits.mapLoadFactor);
     if (batch.magic === 2) {
       const { baseOffset, recordCount } = batch;
       const reader = batch.scan(limits.maxDecompressedBytes);
@@ -166,18 +168,18 @@ function mapBatch(batch: Batch, job: CompactionJob, transactions: CleanedTransac
         reader.advance();
         const offset = baseOffset + reader.offsetDelta;
         if (reader.keySize < 0 || offset < firstDirtyOffset) continue;
-        if (map.size >= largestSize) return false;
-        map.put(reader.buffer, reader.keyStart, reader.keyStart + reader.keySize, offset);
+        if (keys.isFull) return false;
+        keys.put(reader.buffer, reader.keyStart, reader.keyStart + reader.keySize, offset);
       }
     } else {
       for (const { key, offset } of batch.records(limits.maxDecompressedBytes)) {
         if (key === null || offset < firstDirtyOffset) continue;
-        if (map.size >= largestSize) return false;
-        map.put(key, 0, key.length, offset);
+        if (keys.isFull) return false;
+        keys.put(key, 0, key.length, offset);
       }
     }
   }
-  if (batch.lastOffset >= firstDirtyOffset) map.latestOffset = Math.max(map.latestOffset, batch.lastOffset);
+  if (batch.lastOffset >= firstDirtyOffset) keys.latestOffset = Math.max(keys.latestOffset, batch.lastOffset);
   return true;
 }
 

@@ -15,8 +15,6 @@ const smallestSlotCount = 7;
 
 export class OffsetMap {
   readonly slotCount: number;
-  /** The offset up to which the map has seen the log; -1: nothing yet. */
-  latestOffset = -1;
   readonly #digest = new KeyDigest();
   readonly #words: Int32Array;
   readonly #doubles: Float64Array;
@@ -29,16 +27,24 @@ export class OffsetMap {
     this.#doubles = new Float64Array(memory);
   }
 
+  get sizeBytes(): number {
+    return this.slotCount * slotBytes;
+  }
+
   /** How many keys there are. */
   get size(): number {
     return this.#size;
   }
 
-  /** The key stands at `bytes[start, end)`. Offsets must be put in ascending order. There must be a free slot. */
-  put(bytes: Uint8Array, start: number, end: number, offset: number): void {
+  /**
+   * The key stands at `bytes[start, end)`. Offsets must be put in ascending order. There must be a free slot. Answers the offset that the
+   * key had; -1: none.
+   */
+  put(bytes: Uint8Array, start: number, end: number, offset: number): number {
     const slot = this.#slotOf(bytes, start, end);
     const { words } = this.#digest;
-    if (this.#offsetIn(slot) < 0) {
+    const earlier = this.#offsetIn(slot);
+    if (earlier < 0) {
       const at = slot * wordsPerSlot;
       this.#words[at] = words[0]!;
       this.#words[at + 1] = words[1]!;
@@ -47,7 +53,7 @@ export class OffsetMap {
       this.#size += 1;
     }
     this.#doubles[slot * doublesPerSlot + 2] = offset + 1;
-    this.latestOffset = offset;
+    return earlier;
   }
 
   /** -1: the key is not there. */
