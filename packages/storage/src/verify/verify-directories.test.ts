@@ -544,6 +544,17 @@ describe('a log directory', () => {
     assert.deepEqual(damaged.verify(), []);
   });
 
+  test('may be clean up to a log start that lies within the active segment (cleaner history 2001969)', () => {
+    const written = new DamagedDirectory(files);
+    written.put(startOffsets, '0\n2\norders 0 2\norders 1 4\n');
+    written.put(highWatermarks, '0\n2\norders 0 74\norders 1 8\n');
+    written.put(cleanedOffsets, '0\n1\norders 1 4\n');
+    written.put(`${few}/leader-epoch-checkpoint`, '0\n1\n4 4\n');
+    assert.deepEqual(written.verify(), []);
+    written.put(cleanedOffsets, '0\n1\norders 1 5\n');
+    assert.deepEqual(rulesOf(written.verify()), ['cleaner-offset']);
+  });
+
   test('is verified for one topic alone when asked', () => {
     const damaged = new DamagedDirectory(files);
     editBatch(damaged, `${second}.log`, 2, (batch) => void (batch.bytes()[70]! ^= 4));
