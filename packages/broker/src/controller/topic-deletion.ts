@@ -3,7 +3,13 @@
 
 import type { Logger } from '@odradek/runtime';
 import type { BrokerRequests } from './broker-requests.ts';
-import { type ControllerContext, type Replica, replicasOf, type TopicContext } from './controller-context.ts';
+import {
+  type ControllerContext,
+  type PartitionContext,
+  type Replica,
+  replicasOf,
+  type TopicContext,
+} from './controller-context.ts';
 import type { ControllerTree } from './controller-tree.ts';
 import type { PartitionStates } from './partition-states.ts';
 import { isBeingReassigned } from './reassignment-plan.ts';
@@ -86,6 +92,7 @@ export class TopicDeletion {
 
   async #begin(topics: readonly TopicContext[]): Promise<void> {
     const { context, requests, partitionStates, replicaStates } = this.#parts;
+    for (const topic of topics) for (const partition of topic.partitions.values()) endMove(partition);
     const unseen = topics
       .filter(({ name }) => !context.topicsInDeletion.has(name))
       .flatMap((topic) => [...topic.partitions.values()]);
@@ -118,6 +125,12 @@ export class TopicDeletion {
     context.topicsIneligibleForDeletion.delete(topic.name);
     logger.info('Topic deleted', { topic: topic.name, topicId: topic.id });
   }
+}
+
+/** All replicas go, those that come too; a move that went on would order them back. */
+function endMove(partition: PartitionContext): void {
+  partition.addingReplicas = [];
+  partition.removingReplicas = [];
 }
 
 function replicasIn(topic: TopicContext): Replica[] {
