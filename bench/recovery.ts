@@ -7,7 +7,7 @@
 // appends the tail, and kills itself. The part that a start trusts lies on a disk that keeps only headers (sparse-files.ts); the
 // tail is written whole, since its checksums are looked at.
 //
-// partitions: many logs of 64 KB, by how many of them were written to since the last orderly stop: 16 KB each, before the process
+// partitions: many logs of 64 KiB, by how many of them were written to since the last orderly stop: 16 KiB each, before the process
 // kills itself.
 
 import { spawnSync } from 'node:child_process';
@@ -15,6 +15,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { PartitionLog } from '@odradek/storage';
 import { batchOf, cpuUsSince, ensureRoom, fill, gigabyte, head, openLogs, row } from './storage/bench-log.ts';
 import { SparseFiles } from './storage/sparse-files.ts';
 
@@ -77,25 +78,28 @@ async function measureSize(sizeGb: number, tails: readonly number[]): Promise<vo
 
 // Many logs
 
-const logBytes = 64_000;
-const writtenBytes = 16_000;
+/** Records of 1 KiB. */
+const recordsAtFirst = 64;
+const recordsSince = 16;
+
+async function append(log: PartitionLog, records: Buffer): Promise<void> {
+  await log.appendAsLeader(Buffer.from(records), { leaderEpoch: 0, origin: 'client' }).written;
+}
 
 async function writeAndDie([directory, written]: readonly string[]): Promise<void> {
   const { log } = await openLogs(directory ?? '');
-  const batch = batchOf(writtenBytes / 1000);
-  for (let partition = 0; partition < Number(written); partition++) {
-    await fill(log(`orders-${partition}`), logBytes + writtenBytes, batch);
-  }
+  const batch = batchOf(recordsSince);
+  for (let partition = 0; partition < Number(written); partition++) await append(log(`orders-${partition}`), batch);
   process.kill(process.pid, 'SIGKILL');
 }
 
 async function measurePartitions(partitions: number, writtenCounts: readonly number[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'odradek-recovery-'));
   try {
-    ensureRoom(directory, partitions * (logBytes + 20_000 + writtenBytes * writtenCounts.length));
+    ensureRoom(directory, partitions * 1100 * (recordsAtFirst + 20 + recordsSince * writtenCounts.length));
     const made = await openLogs(directory);
-    const batch = batchOf(logBytes / 1000);
-    for (let partition = 0; partition < partitions; partition++) await fill(made.log(`orders-${partition}`), logBytes, batch);
+    const batch = batchOf(recordsAtFirst);
+    for (let partition = 0; partition < partitions; partition++) await append(made.log(`orders-${partition}`), batch);
     await made.close();
     await openAndReport(directory, partitions, 'stopped in order');
     for (const written of writtenCounts) {
