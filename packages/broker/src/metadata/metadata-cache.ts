@@ -2,6 +2,8 @@
 // UpdateMetadata request of the controller; whoever needs a consistent view keeps `current` in a variable. Snapshots share
 // the topics that did not change.
 
+import { sharedList } from './replica-lists.ts';
+
 /** Leader of a partition that has none. */
 export const noLeader = -1;
 /** Leader that the controller names when a partition is being deleted. */
@@ -229,9 +231,9 @@ function changeTopic(
         index: update.partitionIndex,
         leader: update.leader,
         leaderEpoch: update.leaderEpoch,
-        replicas: update.replicas,
-        isr: update.isr,
-        offlineReplicas: update.offlineReplicas,
+        replicas: sharedList(update.replicas),
+        isr: sharedList(update.isr),
+        offlineReplicas: sharedList(update.offlineReplicas),
         controllerEpoch: update.controllerEpoch,
         partitionEpoch: update.zkVersion,
       });

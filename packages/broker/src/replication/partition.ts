@@ -7,6 +7,7 @@
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { AppendInfo, FetchedRecords, PartitionLog } from '@odradek/storage';
+import { sharedList, sharedSet } from '../metadata/replica-lists.ts';
 import type { FollowerState } from './follower-state.ts';
 import { Reign, type ReignOf, type ReignParts } from './reign.ts';
 
@@ -75,8 +76,8 @@ export class Partition implements ReignOf {
   #leadingSinceEpoch = noEpoch;
   /** Of what the controller told last; while this broker leads, the reign knows better. */
   #partitionEpoch = -1;
-  #inSyncReplicas: ReadonlySet<number> = new Set();
-  #assignedReplicas: readonly number[] = [];
+  #inSyncReplicas = sharedSet([]);
+  #assignedReplicas = sharedList([]);
   /** While this broker leads. */
   #reign: Reign | undefined;
   #stagedBytes = 0;
@@ -166,7 +167,7 @@ export class Partition implements ReignOf {
     const reign = this.#reign;
     if (reign !== undefined && reign.leaderEpoch === state.leaderEpoch) {
       reign.update(state);
-      this.#assignedReplicas = state.replicas;
+      this.#assignedReplicas = sharedList(state.replicas);
     } else {
       this.#endReign();
       this.#take(state);
@@ -476,8 +477,8 @@ export class Partition implements ReignOf {
     this.#leader = state.leader;
     this.#leaderEpoch = state.leaderEpoch;
     this.#partitionEpoch = state.partitionEpoch;
-    this.#assignedReplicas = state.replicas;
-    this.#inSyncReplicas = new Set(state.isr);
+    this.#assignedReplicas = sharedList(state.replicas);
+    this.#inSyncReplicas = sharedSet(state.isr);
   }
 
   #refusal(code: number, what: string): ProtocolError {

@@ -6,6 +6,7 @@
 
 import { errorCodes } from '@odradek/protocol';
 import type { Clock, Logger } from '@odradek/runtime';
+import { sharedSet } from '../metadata/replica-lists.ts';
 import { FollowerState } from './follower-state.ts';
 import {
   afterRefusal,
@@ -71,7 +72,8 @@ export class Reign {
   readonly startOffset: number;
   readonly #parts: ReignParts;
   readonly #partition: ReignOf;
-  readonly #followers = new Map<number, FollowerState>();
+  /** Few, whatever the partition. */
+  #followers: readonly FollowerState[] = [];
   #inSync: InSyncState;
   #partitionEpoch: number;
   #assignedCount: number;
@@ -82,7 +84,7 @@ export class Reign {
     this.#partition = partition;
     this.leaderEpoch = state.leaderEpoch;
     this.startOffset = startOffset;
-    this.#inSync = { kind: 'agreed', isr: new Set(state.isr) };
+    this.#inSync = { kind: 'agreed', isr: sharedSet(state.isr) };
     this.#partitionEpoch = state.partitionEpoch;
     this.#assignedCount = state.replicas.length;
     this.#assign(state.replicas);
@@ -98,22 +100,23 @@ export class Reign {
   }
 
   get followers(): Iterable<FollowerState> {
-    return this.#followers.values();
+    return this.#followers;
   }
 
   follower(brokerId: number): FollowerState | undefined {
-    return this.#followers.get(brokerId);
+    for (const follower of this.#followers) if (follower.brokerId === brokerId) return follower;
+    return undefined;
   }
 
   /** Something happens to the partition: each follower has to be looked at again. */
   stirFollowers(): void {
-    for (const follower of this.#followers.values()) follower.stir();
+    for (const follower of this.#followers) follower.stir();
   }
 
   /** What the controller says within the reign. Something older than what is known is left alone: an answer to a proposal was quicker. */
   update(state: PartitionState): void {
     if (state.partitionEpoch <= this.#partitionEpoch) return;
-    this.#inSync = { kind: 'agreed', isr: new Set(state.isr) };
+    this.#inSync = { kind: 'agreed', isr: sharedSet(state.isr) };
     this.#partitionEpoch = state.partitionEpoch;
     this.#assignedCount = state.replicas.length;
     this.#assign(state.replicas);
@@ -135,8 +138,8 @@ export class Reign {
 
   /** The offset up to which all have the log who could lead it next. */
   committedEnd(writtenEndOffset: number): number {
-    if (this.#followers.size === 0) return writtenEndOffset;
-    return highWatermarkOf(writtenEndOffset, largestSet(this.#inSync), this.#followers.values(), this.#lagLimit(), (brokerId) =>
+    if (this.#followers.length === 0) return writtenEndOffset;
+    return highWatermarkOf(writtenEndOffset, largestSet(this.#inSync), this.#followers, this.#lagLimit(), (brokerId) =>
       this.#parts.isBrokerAlive(brokerId),
     );
   }
@@ -152,7 +155,7 @@ export class Reign {
   /** Asks the controller not to count followers any more that lag for too long. */
   maybeShrink(leaderEndOffset: number): void {
     if (this.#inSync.kind !== 'agreed') return;
-    const late = laggards(leaderEndOffset, this.#inSync.isr, this.#followers.values(), this.#lagLimit());
+    const late = laggards(leaderEndOffset, this.#inSync.isr, this.#followers, this.#lagLimit());
     if (late.length > 0) this.#propose(withoutReplicas(this.#inSync.isr, late));
   }
 
@@ -175,7 +178,7 @@ export class Reign {
   }
 
   #brokerEpochOf(brokerId: number): number {
-    return brokerId === this.#parts.brokerId ? this.#parts.brokerEpoch() : (this.#followers.get(brokerId)?.brokerEpoch ?? -1);
+    return brokerId === this.#parts.brokerId ? this.#parts.brokerEpoch() : (this.follower(brokerId)?.brokerEpoch ?? -1);
   }
 
   #settle(proposal: Proposal, answer: InSyncAnswer): void {
@@ -186,7 +189,7 @@ export class Reign {
       return;
     }
     if (answer.leaderEpoch !== this.leaderEpoch || answer.partitionEpoch < this.#partitionEpoch) return;
-    this.#inSync = { kind: 'agreed', isr: new Set(answer.isr) };
+    this.#inSync = { kind: 'agreed', isr: sharedSet(answer.isr) };
     this.#partitionEpoch = answer.partitionEpoch;
     this.#partition.inSyncChanged(proposal.kind === 'growing' ? 'grown' : 'shrunk');
   }
@@ -214,15 +217,11 @@ export class Reign {
   /** Followers come and go with the assignment; what is known of those that stay is kept. */
   #assign(replicas: readonly number[]): void {
     const nowMs = this.#parts.clock.monotonicMs();
-    for (const [brokerId, follower] of this.#followers) {
-      if (replicas.includes(brokerId)) continue;
-      this.#followers.delete(brokerId);
-      follower.stir();
-    }
-    for (const brokerId of replicas) {
-      if (brokerId === this.#parts.brokerId || this.#followers.has(brokerId)) continue;
-      this.#followers.set(brokerId, new FollowerState(brokerId, this.#inSync.isr.has(brokerId), nowMs));
-    }
+    const before = this.#followers;
+    this.#followers = replicas
+      .filter((brokerId) => brokerId !== this.#parts.brokerId)
+      .map((brokerId) => this.follower(brokerId) ?? new FollowerState(brokerId, this.#inSync.isr.has(brokerId), nowMs));
+    for (const follower of before) if (!replicas.includes(follower.brokerId)) follower.stir();
   }
 
   #lagLimit(): { readonly nowMs: number; readonly maxLagMs: number } {

@@ -31,7 +31,7 @@ export class LogFiles {
   readonly #world: LogWorld;
   /** The snapshots in the folder, ascending. */
   #snapshots: number[];
-  readonly #unsyncedSnapshots = new Set<number>();
+  #unsyncedSnapshots: Set<number> | undefined;
   /** Counts how often files were removed or renamed. A crash can bring back those of which the device has not heard. */
   #nameChanges: number;
   #syncedNameChanges = 0;
@@ -158,6 +158,7 @@ export class LogFiles {
     } finally {
       file.closeSync();
     }
+    this.#unsyncedSnapshots ??= new Set();
     this.#unsyncedSnapshots.add(offset);
     this.#snapshots.push(offset);
     this.#snapshots.sort((a, b) => a - b);
@@ -165,7 +166,7 @@ export class LogFiles {
 
   /** Forces to the device what `writeSnapshot` has written since the start. */
   async syncSnapshot(offset: number): Promise<void> {
-    if (!this.#unsyncedSnapshots.delete(offset) || !this.#snapshots.includes(offset)) return;
+    if (this.#unsyncedSnapshots?.delete(offset) !== true || !this.#snapshots.includes(offset)) return;
     const file = this.#world.fileSystem.openSync(this.#file(offset, suffix.snapshot), 'readWrite');
     try {
       await file.sync();

@@ -66,29 +66,32 @@ interface Unreplicated {
   readonly lastOffset: number;
 }
 
+/** What most logs have, of which a broker holds thousands; nothing is put into it. */
+const none: ReadonlyMap<number, ProducerState> = new Map();
+
 export class ProducerStates {
-  readonly #states = new Map<number, ProducerState>();
-  /** The first offsets of the open transactions, ascending: transactions begin in the order of the log. */
-  readonly #open = new Set<number>();
+  #states: Map<number, ProducerState> | undefined;
+  /** The first offsets of the open transactions, ascending: transactions begin in the order of the log. undefined: none was open yet. */
+  #open: Set<number> | undefined;
   /** In the order of their ends. */
   readonly #unreplicated: Unreplicated[] = [];
 
   get isEmpty(): boolean {
-    return this.#states.size === 0;
+    return this.#known.size === 0;
   }
 
   get(producerId: number): ProducerState | undefined {
-    return this.#states.get(producerId);
+    return this.#known.get(producerId);
   }
 
   states(): Iterable<ProducerState> {
-    return this.#states.values();
+    return this.#known.values();
   }
 
   /** The last thing that each producer left in the log, which a cleaning must not take away: see cleaner/batch-filter.ts. */
   last(highWatermark: number): Map<number, LastOfProducer> {
     const last = new Map<number, LastOfProducer>();
-    for (const { producerId, producerEpoch, batches } of this.#states.values()) {
+    for (const { producerId, producerEpoch, batches } of this.#known.values()) {
       const newest = batches.at(-1);
       const replicated = batches.findLast(({ lastOffset }) => lastOffset < highWatermark);
       const lastDataOffsets = [...new Set([newest, replicated])].flatMap((batch) => batch?.lastOffset ?? []);
@@ -98,7 +101,7 @@ export class ProducerStates {
   }
 
   active(): ActiveProducer[] {
-    return [...this.#states.values()].map((state) => ({
+    return [...this.#known.values()].map((state) => ({
       producerId: state.producerId,
       producerEpoch: state.producerEpoch,
       lastSequence: state.batches.at(-1)?.lastSequence ?? -1,
@@ -110,7 +113,7 @@ export class ProducerStates {
 
   /** The first offset that an open or unreplicated transaction may still change; undefined where there is none. */
   firstUnstableOffset(): number | undefined {
-    if (this.#open.size === 0 && this.#unreplicated.length === 0) return undefined;
+    if (this.#openCount === 0 && this.#unreplicated.length === 0) return undefined;
     let first = this.firstOpenOffset() ?? Number.MAX_SAFE_INTEGER;
     for (const { firstOffset } of this.#unreplicated) if (firstOffset < first) first = firstOffset;
     return first;
@@ -125,12 +128,12 @@ export class ProducerStates {
 
   /** Where the oldest open transaction begins; undefined where there is none. */
   firstOpenOffset(): number | undefined {
-    return this.#open.size === 0 ? undefined : this.#open.values().next().value;
+    return this.#openCount === 0 ? undefined : this.#open?.values().next().value;
   }
 
   /** The batch that this one repeats; undefined when it is none. */
   duplicateOf(batch: RecordBatch): BatchMetadata | undefined {
-    const state = this.#states.get(batch.producerId);
+    const state = this.#known.get(batch.producerId);
     if (state === undefined || state.producerEpoch !== batch.producerEpoch || batch.baseSequence < 0) return undefined;
     const { baseSequence, lastSequence } = batch;
     return state.batches.find((known) => known.lastSequence === lastSequence && firstSequenceOf(known) === baseSequence);
@@ -141,7 +144,7 @@ export class ProducerStates {
    * OUT_OF_ORDER_SEQUENCE_NUMBER or INVALID_TXN_STATE.
    */
   check(batch: RecordBatch, isFromClient: boolean): void {
-    const state = this.#states.get(batch.producerId);
+    const state = this.#known.get(batch.producerId);
     // Nothing is known of a new producer, nor of one whose records have all been deleted: it may begin anywhere.
     if (state === undefined) return;
     this.#checkEpoch(state, batch);
@@ -192,13 +195,13 @@ export class ProducerStates {
     state.lastTimestamp = batch.maxTimestamp;
     if (batch.isTransactional && state.transactionFirstOffset === undefined) {
       state.transactionFirstOffset = batch.baseOffset;
-      this.#open.add(batch.baseOffset);
+      this.#addOpen(batch.baseOffset);
     }
   }
 
   /** Whether a marker may end a transaction. Throws INVALID_PRODUCER_EPOCH or TRANSACTION_COORDINATOR_FENCED. */
   checkMarker(batch: RecordBatch, coordinatorEpoch: number): void {
-    const state = this.#states.get(batch.producerId);
+    const state = this.#known.get(batch.producerId);
     if (state === undefined) return;
     this.#checkEpoch(state, batch);
     if (coordinatorEpoch < state.coordinatorEpoch) {
@@ -225,7 +228,7 @@ export class ProducerStates {
     state.coordinatorEpoch = marker.coordinatorEpoch;
     state.lastTimestamp = batch.maxTimestamp;
     if (firstOffset === undefined) return undefined;
-    this.#open.delete(firstOffset);
+    this.#open?.delete(firstOffset);
     this.#unreplicated.push({ firstOffset, lastOffset: baseOffset });
     return { producerId, firstOffset, lastOffset: baseOffset, isAborted: !marker.isCommit };
   }
@@ -242,28 +245,28 @@ export class ProducerStates {
     for (const state of states) {
       const isOpen = state.transactionFirstOffset !== undefined;
       if (!isOpen && nowMs - state.lastTimestamp >= expirationMs) continue;
-      this.#states.set(state.producerId, state);
+      this.#add(state);
       if (isOpen) open.push(state);
     }
     open.sort((a, b) => a.transactionFirstOffset! - b.transactionFirstOffset!);
-    for (const { transactionFirstOffset } of open) this.#open.add(transactionFirstOffset!);
+    for (const { transactionFirstOffset } of open) this.#addOpen(transactionFirstOffset!);
   }
 
   removeExpired(nowMs: number, expirationMs: number): void {
-    for (const [producerId, state] of this.#states) {
+    for (const [producerId, state] of this.#known) {
       if (state.transactionFirstOffset === undefined && nowMs - state.lastTimestamp >= expirationMs)
-        this.#states.delete(producerId);
+        this.#states?.delete(producerId);
     }
   }
 
   clear(): void {
-    this.#states.clear();
-    this.#open.clear();
+    this.#states = undefined;
+    this.#open = undefined;
     this.#unreplicated.length = 0;
   }
 
   #stateOf(producerId: number, producerEpoch: number): ProducerState {
-    let state = this.#states.get(producerId);
+    let state = this.#known.get(producerId);
     if (state === undefined) {
       state = {
         producerId,
@@ -273,9 +276,27 @@ export class ProducerStates {
         lastTimestamp: -1,
         transactionFirstOffset: undefined,
       };
-      this.#states.set(producerId, state);
+      this.#add(state);
     }
     return state;
+  }
+
+  #add(state: ProducerState): void {
+    this.#states ??= new Map();
+    this.#states.set(state.producerId, state);
+  }
+
+  #addOpen(firstOffset: number): void {
+    this.#open ??= new Set();
+    this.#open.add(firstOffset);
+  }
+
+  get #known(): ReadonlyMap<number, ProducerState> {
+    return this.#states ?? none;
+  }
+
+  get #openCount(): number {
+    return this.#open?.size ?? 0;
   }
 }
 
