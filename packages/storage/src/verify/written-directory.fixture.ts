@@ -1,17 +1,25 @@
 // A log directory as an orderly stop leaves it, kept as bytes: each test gets a disk of its own with it, and damages that.
 
-import { buildControlBatch, buildRecordBatch } from '@odradek/protocol';
+import { buildControlBatch, buildRecordBatch, crc32c, iterateBatches, type RecordBatch } from '@odradek/protocol';
 import { SimulatedDisk, SimulatedWorld } from '@odradek/testing';
 import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { LogManager } from '../manager/log-manager.ts';
-import type { Finding } from './findings.ts';
+import type { Finding, VerificationRule } from './findings.ts';
 import { verifyLogDirectories } from './verify-directories.ts';
 
 export const directory = '/data';
 /** `many` has segments, epochs and transactions, `few` one segment; both are of one topic. */
 export const many = `${directory}/orders-0`;
 export const few = `${directory}/orders-1`;
+/** The paths of three of the segments of `many`, without their endings. */
+export const first = `${many}/00000000000000000000`;
+export const second = `${many}/00000000000000000019`;
+export const last = `${many}/00000000000000000055`;
+export const recoveryPoints = `${directory}/recovery-point-offset-checkpoint`;
+export const highWatermarks = `${directory}/replication-offset-checkpoint`;
+export const startOffsets = `${directory}/log-start-offset-checkpoint`;
+export const cleanedOffsets = `${directory}/cleaner-offset-checkpoint`;
 
 const config: LogConfig = { ...defaultLogConfig, segmentBytes: 900, indexIntervalBytes: 150, producerIdExpirationMs: 1e15 };
 const topicId = 'gDgJJoRPTB6EtlLf-p62NQ';
@@ -119,4 +127,39 @@ export class DamagedDirectory {
   verify(directories: readonly string[] = [directory]): readonly Finding[] {
     return verifyLogDirectories({ fileSystem: this.disk, directories }).findings;
   }
+}
+
+/** One way in which the directory can be damaged. */
+export interface Planted {
+  readonly name: string;
+  readonly plant: (damaged: DamagedDirectory) => void;
+  /** All that is to be found, in alphabetical order. */
+  readonly rules: readonly VerificationRule[];
+  /** The file that is to be named, from its end. */
+  readonly file: string;
+  readonly isMended?: boolean;
+}
+
+export function batchesIn(bytes: Buffer): RecordBatch[] {
+  return [...iterateBatches(bytes)].map((batch) => batch as RecordBatch);
+}
+
+export function positionOfBatch(damaged: DamagedDirectory, path: string, index: number): number {
+  return batchesIn(damaged.read(path)).at(index)!.start;
+}
+
+export function editBatch(
+  damaged: DamagedDirectory,
+  path: string,
+  index: number,
+  change: (batch: RecordBatch) => void,
+  withChecksum?: 'with checksum',
+): void {
+  damaged.edit(path, (bytes) => {
+    const batch = batchesIn(bytes).at(index)!;
+    const end = batch.end;
+    change(batch);
+    if (withChecksum !== undefined) bytes.writeUInt32BE(crc32c(bytes, batch.start + 21, end), batch.start + 17);
+    return bytes;
+  });
 }
