@@ -11,10 +11,10 @@ import {
   desanitizeName,
   isCoordinationError,
   sanitizeName,
-  sequenceNumber,
 } from '@odradek/coordination';
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
+import { ChangeNotifications } from '../change-notifications.ts';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { untilLapsed } from '../until-lapsed.ts';
@@ -84,9 +84,6 @@ export interface ConfigChangesParts {
 
 const noOverrides: ReadonlyMap<string, string> = new Map();
 
-/** How long a notification stays, for brokers that are starting; Kafka's. */
-const notificationLifeMs = 15 * 60 * 1000;
-
 export class ConfigChanges {
   readonly #parts: ConfigChangesParts;
   readonly #overrides: Readonly<Record<ConfigResourceType, Map<string, ReadonlyMap<string, string>>>> = {
@@ -97,12 +94,7 @@ export class ConfigChanges {
   };
   readonly #listeners = new Set<ConfigListener>();
   readonly #stopListening: () => void;
-  readonly #stopFollowing: () => void;
-  /** The last notification taken, by folder. */
-  readonly #taken = new Map<string, number>();
-  /** Notifications are taken one round after the other. */
-  #taking: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  readonly #notifications: ChangeNotifications<string>;
 
   private constructor(parts: ConfigChangesParts) {
     this.#parts = parts;
@@ -110,16 +102,22 @@ export class ConfigChanges {
       // A topic may be made anew under the name of one that is gone, with other configs.
       for (const name of touched) if (current.topic(name) === undefined) this.#overrides[configResourceTypes.TOPIC].delete(name);
     });
-    // What could not be read while the store was away is read when it is back.
-    this.#stopFollowing = parts.coordination.onState((state) => {
-      if (state === 'connected') this.#notified();
+    const { folder, otherFolder, decode } = configChangeNode;
+    this.#notifications = new ChangeNotifications({
+      ...parts,
+      what: 'configs',
+      folders: new Map([folder, otherFolder].map((each) => [each, decode])),
+      readAll: () => this.#readAll(),
+      take: async (entityPaths) => {
+        for (const entityPath of new Set(entityPaths)) await this.#entityChanged(entityPath);
+      },
     });
   }
 
   /** Reads all configs and begins to watch for changes. */
   static async start(parts: ConfigChangesParts): Promise<ConfigChanges> {
     const changes = new ConfigChanges(parts);
-    await changes.#readAll();
+    await changes.#notifications.begin();
     return changes;
   }
 
@@ -173,20 +171,16 @@ export class ConfigChanges {
 
   /** Settles when all that was announced before this call is known here; rejects when the session may be over. */
   catchUp(): Promise<void> {
-    return untilLapsed(this.#parts.coordination, () => this.#takeNotifications());
+    return untilLapsed(this.#parts.coordination, () => this.#notifications.catchUp());
   }
 
   /** The watches went with the lost session: everything is read again, and what others have changed meanwhile is told. */
-  async sessionRenewed(): Promise<void> {
-    if (this.#isClosed) return;
-    const round = this.#taking.then(() => this.#readAll());
-    this.#taking = round.catch(() => undefined);
-    await round;
+  sessionRenewed(): Promise<void> {
+    return this.#notifications.begin();
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#stopFollowing();
+    this.#notifications.close();
     this.#stopListening();
     this.#listeners.clear();
   }
@@ -214,7 +208,7 @@ export class ConfigChanges {
   /** So that they hold here when they are answered, unless the store goes away in between. */
   async #hearOfOwnChanges(): Promise<void> {
     try {
-      await untilLapsed(this.#parts.coordination, () => this.#takeNotifications());
+      await untilLapsed(this.#parts.coordination, () => this.#notifications.catchUp());
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
     }
@@ -276,14 +270,9 @@ export class ConfigChanges {
     }
   }
 
-  /** Sets the watches, reads what there is, and tells of what is not as it was. */
+  /** Tells of what is not as it was. */
   async #readAll(): Promise<void> {
     const { coordination } = this.#parts;
-    // The watches first: what changes while everything is read is read again.
-    for (const folder of [configChangeNode.folder, configChangeNode.otherFolder]) {
-      const { names } = await coordination.children(folder, this.#notified);
-      this.#taken.set(folder, Math.max(-1, ...names.map(sequenceNumber)));
-    }
     for (const [type, entityType] of entityTypes) {
       const { names } = await coordination.children(configEntitiesNode.path(entityType));
       const present = names.map((entity) => resourceOf(type, entity).name);
@@ -310,49 +299,6 @@ export class ConfigChanges {
     }
   }
 
-  readonly #notified = (): void => {
-    if (this.#isClosed) return;
-    this.#takeNotifications().catch((error: unknown) => {
-      if (!isCoordinationError(error)) throw error;
-      this.#parts.logger.error('Changes of configs could not be read', { error });
-    });
-  };
-
-  /** Settles when all that was announced before this call has been told to the listeners. */
-  #takeNotifications(): Promise<void> {
-    const round = this.#taking.then(async () => {
-      for (const folder of [configChangeNode.folder, configChangeNode.otherFolder]) await this.#takeFolder(folder);
-    });
-    this.#taking = round.catch(() => undefined);
-    return round;
-  }
-
-  async #takeFolder(folder: string): Promise<void> {
-    const { coordination } = this.#parts;
-    const taken = this.#taken.get(folder) ?? -1;
-    const { names } = await coordination.children(folder, this.#notified);
-    const fresh = names.filter((name) => sequenceNumber(name) > taken).sort((a, b) => sequenceNumber(a) - sequenceNumber(b));
-    if (fresh.length === 0) return;
-    const nodes = await Promise.all(fresh.map((name) => this.#readNotification(`${folder}/${name}`)));
-    for (const entityPath of new Set(nodes.flatMap((node) => node?.entityPath ?? []))) await this.#entityChanged(entityPath);
-    // Only now: when the store goes away in between, all of them are read again once it is back.
-    this.#taken.set(folder, sequenceNumber(fresh.at(-1) ?? ''));
-    const nowMs = Math.max(...nodes.map((node) => node?.createdMs ?? 0));
-    await this.#removeOld(folder, names, nowMs);
-  }
-
-  async #readNotification(path: string): Promise<{ readonly entityPath: string; readonly createdMs: number } | undefined> {
-    try {
-      const { data, stat } = await this.#parts.coordination.get(path);
-      return { entityPath: configChangeNode.decode(data), createdMs: stat.createdMs };
-    } catch (error) {
-      if (isCoordinationError(error, 'NoNode')) return undefined;
-      if (isCoordinationError(error)) throw error;
-      this.#parts.logger.error('A config change cannot be read', { path, error });
-      return undefined;
-    }
-  }
-
   async #entityChanged(entityPath: string): Promise<void> {
     const [entityType = '', ...rest] = entityPath.split('/');
     const path = rest.join('/');
@@ -375,22 +321,6 @@ export class ConfigChanges {
         this.#parts.logger.error('A change of configs could not be put into effect', { entity: pathOf(resource), error });
       }
     }
-  }
-
-  async #removeOld(folder: string, names: readonly string[], nowMs: number): Promise<void> {
-    const { coordination } = this.#parts;
-    await Promise.all(
-      names.map(async (name) => {
-        const stat = await coordination.exists(`${folder}/${name}`);
-        if (stat === undefined || stat.createdMs + notificationLifeMs > nowMs) return;
-        try {
-          await coordination.delete(`${folder}/${name}`);
-        } catch (error) {
-          // Another broker was faster.
-          if (!isCoordinationError(error, 'NoNode')) throw error;
-        }
-      }),
-    );
   }
 }
 

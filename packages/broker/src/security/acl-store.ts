@@ -11,9 +11,9 @@ import {
   InvalidNodeError,
   isCoordinationError,
   type Operation,
-  sequenceNumber,
 } from '@odradek/coordination';
 import type { Logger } from '@odradek/runtime';
+import { ChangeNotifications } from '../change-notifications.ts';
 import { untilLapsed } from '../until-lapsed.ts';
 import type { AclBinding, AclEntry } from './acl.ts';
 import { isSameEntry } from './acl.ts';
@@ -24,27 +24,23 @@ export interface AclStoreParts {
   readonly logger: Logger;
 }
 
-/** How long an announcement stays, for brokers that are starting; Kafka's. */
-const announcementLifeMs = 15 * 60 * 1000;
-
 const patternTypes = ['LITERAL', 'PREFIXED'] as const;
-type PatternType = (typeof patternTypes)[number];
 
 export class AclStore {
   readonly book = new AclBook();
   readonly #parts: AclStoreParts;
-  readonly #stopFollowing: () => void;
-  /** The last announcement taken, by folder. */
-  readonly #taken = new Map<string, number>();
-  /** Announcements are taken one round after the other. */
-  #taking: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  readonly #notifications: ChangeNotifications<AclPattern>;
 
   private constructor(parts: AclStoreParts) {
     this.#parts = parts;
-    // What could not be read while the store was away is read when it is back.
-    this.#stopFollowing = parts.coordination.onState((state) => {
-      if (state === 'connected') this.#announced();
+    this.#notifications = new ChangeNotifications({
+      ...parts,
+      what: 'access lists',
+      folders: new Map(patternTypes.map((type) => [aclChangeNode.folder(type), (data) => aclChangeNode.decode(type, data)])),
+      readAll: () => this.#readAll(),
+      take: async (patterns) => {
+        for (const pattern of patterns) await this.#load(pattern);
+      },
     });
   }
 
@@ -58,7 +54,7 @@ export class AclStore {
       }
     }
     const store = new AclStore(parts);
-    await store.#readAll();
+    await store.#notifications.begin();
     return store;
   }
 
@@ -82,16 +78,12 @@ export class AclStore {
   }
 
   /** The watches went with the lost session: everything is read again. */
-  async sessionRenewed(): Promise<void> {
-    if (this.#isClosed) return;
-    const round = this.#taking.then(() => this.#readAll());
-    this.#taking = round.catch(() => undefined);
-    await round;
+  sessionRenewed(): Promise<void> {
+    return this.#notifications.begin();
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#stopFollowing();
+    this.#notifications.close();
   }
 
   #change(pattern: AclPattern, next: (before: readonly AclEntry[]) => readonly AclEntry[]): Promise<void> {
@@ -106,7 +98,7 @@ export class AclStore {
       if (await this.#tryWrite(pattern, after, before.version)) break;
     }
     // So that whoever asked finds the change here when it is answered.
-    await this.#takeAnnouncements();
+    await this.#notifications.catchUp();
     await this.#load(pattern);
   }
 
@@ -142,12 +134,6 @@ export class AclStore {
 
   async #readAll(): Promise<void> {
     const { coordination } = this.#parts;
-    // The watches first: what changes while everything is read is read again.
-    for (const patternType of patternTypes) {
-      const folder = aclChangeNode.folder(patternType);
-      const { names } = await coordination.children(folder, this.#announced);
-      this.#taken.set(folder, Math.max(-1, ...names.map(sequenceNumber)));
-    }
     const patterns = [...this.book.all()].map(({ pattern }) => pattern);
     for (const patternType of patternTypes) {
       for (const resourceType of aclResourceTypes) {
@@ -167,78 +153,9 @@ export class AclStore {
       this.#parts.logger.error('An access list cannot be read and stays as it was', { path: aclNode.path(pattern), error });
     }
   }
-
-  readonly #announced = (): void => {
-    if (this.#isClosed) return;
-    this.#takeAnnouncements().catch((error: unknown) => {
-      if (!isCoordinationError(error)) throw error;
-      this.#parts.logger.error('Changes of access lists could not be read', { error });
-    });
-  };
-
-  /** Settles when all that was announced before this call holds here. */
-  #takeAnnouncements(): Promise<void> {
-    const round = this.#taking.then(async () => {
-      for (const patternType of patternTypes) await this.#takeFolder(patternType);
-    });
-    this.#taking = round.catch(() => undefined);
-    return round;
-  }
-
-  async #takeFolder(patternType: PatternType): Promise<void> {
-    const { coordination } = this.#parts;
-    const folder = aclChangeNode.folder(patternType);
-    const taken = this.#taken.get(folder) ?? -1;
-    const { names } = await coordination.children(folder, this.#announced);
-    const fresh = names.filter((name) => sequenceNumber(name) > taken).sort((a, b) => sequenceNumber(a) - sequenceNumber(b));
-    if (fresh.length === 0) return;
-    const nodes = await Promise.all(fresh.map((name) => this.#readAnnouncement(patternType, `${folder}/${name}`)));
-    for (const node of nodes) if (node?.pattern !== undefined) await this.#load(node.pattern);
-    this.#taken.set(folder, sequenceNumber(fresh.at(-1) ?? ''));
-    await this.#removeOld(folder, names, Math.max(...nodes.map((node) => node?.createdMs ?? 0)));
-  }
-
-  async #readAnnouncement(
-    patternType: PatternType,
-    path: string,
-  ): Promise<{ readonly pattern: AclPattern | undefined; readonly createdMs: number } | undefined> {
-    try {
-      const { data, stat } = await this.#parts.coordination.get(path);
-      return { pattern: this.#decode(patternType, path, data), createdMs: stat.createdMs };
-    } catch (error) {
-      if (isCoordinationError(error, 'NoNode')) return undefined;
-      throw error;
-    }
-  }
-
-  #decode(patternType: PatternType, path: string, data: Buffer | null): AclPattern | undefined {
-    try {
-      return aclChangeNode.decode(patternType, data);
-    } catch (error) {
-      if (!(error instanceof InvalidNodeError)) throw error;
-      this.#parts.logger.error('A change of an access list cannot be read', { path, error });
-      return undefined;
-    }
-  }
-
-  async #removeOld(folder: string, names: readonly string[], nowMs: number): Promise<void> {
-    const { coordination } = this.#parts;
-    await Promise.all(
-      names.map(async (name) => {
-        const stat = await coordination.exists(`${folder}/${name}`);
-        if (stat === undefined || stat.createdMs + announcementLifeMs > nowMs) return;
-        try {
-          await coordination.delete(`${folder}/${name}`);
-        } catch (error) {
-          // Another broker was faster.
-          if (!isCoordinationError(error, 'NoNode')) throw error;
-        }
-      }),
-    );
-  }
 }
 
-function folderOf(patternType: PatternType, resourceType: AclPattern['resourceType']): string {
+function folderOf(patternType: AclPattern['patternType'], resourceType: AclPattern['resourceType']): string {
   return aclNode.path({ patternType, resourceType, name: '' }).slice(0, -1);
 }
 
