@@ -4,8 +4,10 @@
 // tree says the same, the log is put aside as the next start would.
 
 import type { Coordination } from '@odradek/coordination';
+import { zeroUuid } from '@odradek/protocol';
 import type { Logger, Timer, TimerTask } from '@odradek/runtime';
 import type { PartitionLog } from '@odradek/storage';
+import { announceLogDirectoryFailure } from './broker-registration.ts';
 import { findStrays } from './found-logs.ts';
 import type { MetadataCache, MetadataSnapshot } from './metadata/metadata-cache.ts';
 import type { ReplicaManager } from './replication/replica-manager.ts';
@@ -61,11 +63,17 @@ export class StrayReplicas {
     const { current } = metadataCache;
     const topics = [...current.topics()].map(({ name }) => name);
     const orders = new Map(this.#suspects(current, topics).map((log) => [log, this.#orderFor(log)]));
+    let mustOrder = false;
     for (const log of await findStrays([...orders.keys()], coordination, brokerId)) {
+      const { topicPartition } = log;
       if (this.#isClosed || this.#orderFor(log) !== orders.get(log)) continue;
-      logger.warn('A replica is put aside, because its partition is on other brokers', { path: log.path });
+      logger.warn('A replica is put aside, because its partition is on other brokers', { path: log.path, topicId: log.topicId });
       replicaManager.putAside(log);
+      // A topic that was made anew under the name has been refused here as long as the log of the old one was in its place.
+      mustOrder ||=
+        metadataCache.current.partition(topicPartition.topic, topicPartition.partition)?.replicas.includes(brokerId) === true;
     }
+    if (mustOrder) await announceLogDirectoryFailure(coordination, brokerId);
   }
 
   /** The epoch of the last order about the partition: one that is ordered back meanwhile is under a new one. */
@@ -73,14 +81,17 @@ export class StrayReplicas {
     return this.#parts.replicaManager.find(topic, partition)?.leaderEpoch;
   }
 
-  /** What lies here and is elsewhere by the metadata. */
+  /** What lies here and is elsewhere by the metadata, or of a topic that was there before under the name. */
   #suspects(current: MetadataSnapshot, topics: Iterable<string>): PartitionLog[] {
     const { brokerId, replicaManager } = this.#parts;
     const suspects: PartitionLog[] = [];
-    for (const topic of topics) {
-      for (const { index, replicas } of current.topic(topic)?.partitions ?? []) {
-        const log = replicas.includes(brokerId) ? undefined : replicaManager.foundLog(topic, index);
-        if (log !== undefined) suspects.push(log);
+    for (const name of topics) {
+      const topic = current.topic(name);
+      for (const { index, replicas } of topic?.partitions ?? []) {
+        const log = replicaManager.foundLog(name, index);
+        if (log === undefined) continue;
+        const isOther = log.topicId !== topic?.id && log.topicId !== zeroUuid && topic?.id !== zeroUuid;
+        if (isOther || !replicas.includes(brokerId)) suspects.push(log);
       }
     }
     return suspects;

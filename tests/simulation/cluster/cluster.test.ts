@@ -3,7 +3,7 @@
 import { describe, test } from 'node:test';
 import { cluster } from './cluster.ts';
 
-const seeds = Number(process.env['ODRADEK_CLUSTER_SEEDS'] ?? 200);
+const seeds = Number(process.env['ODRADEK_CLUSTER_SEEDS'] ?? 160);
 
 /** Seeds that once found a fault, with its story. */
 const remembered = [
