@@ -203,6 +203,7 @@ export {
   uint32,
   uuid,
 } from './schema/define.ts';
+export { type Json, type JsonObject, messageJson } from './schema/message-json.ts';
 export { intersectVersions, parseVersions, type VersionRange, versionsContain } from './schema/versions.ts';
 export { FrameCutter, frame } from './wire/frame.ts';
 export { MalformedMessageError } from './wire/malformed-message-error.ts';

@@ -1,6 +1,7 @@
 // Text as Java makes it where that differs from JavaScript.
 
 import { isUtf8 } from 'node:buffer';
+import type { Json } from '@odradek/protocol';
 
 /** `new String(bytes, UTF_8)`: where the bytes are not UTF-8, Java puts in fewer replacements than JavaScript does. */
 export function javaString(bytes: Buffer): string {
@@ -49,8 +50,6 @@ function canFollow(first: number, second: number): boolean {
   if (first === 0xf4) return second >= 0x80 && second <= 0x8f;
   return isContinuation(second);
 }
-
-export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 /** As Jackson prints it: without spaces, and with capitals in the numbers of control characters. */
 export function printJson(value: Json): string {

@@ -17,16 +17,21 @@ import {
   ConsumerGroupTargetAssignmentMetadataValue,
   ConsumerProtocolAssignment,
   ConsumerProtocolSubscription,
+  exactCodecFor,
   GroupMetadataKey,
   GroupMetadataValue,
+  type Json,
+  type JsonObject,
   LegacyOffsetCommitKey,
   LegacyOffsetCommitValue,
   type LogRecord,
   MalformedMessageError,
   type MessageDefinition,
+  messageJson,
   OffsetCommitKey,
   OffsetCommitValue,
   ProtocolError,
+  Reader,
   ShareGroupCurrentMemberAssignmentKey,
   ShareGroupCurrentMemberAssignmentValue,
   ShareGroupMemberMetadataKey,
@@ -59,8 +64,7 @@ import {
   TransactionLogValue,
 } from '@odradek/protocol';
 import { DumpFailure } from './dump-failure.ts';
-import { type Json, javaString, printJson } from './java-text.ts';
-import { type JsonObject, readAsJson } from './message-json.ts';
+import { javaString, printJson } from './java-text.ts';
 
 export interface DecodedRecord {
   /** undefined: there is none. */
@@ -149,6 +153,11 @@ class UndecodableError extends Error {
 function readVersion(bytes: Buffer, name: 'key' | 'value'): number {
   if (bytes.length < 2) throw new UndecodableError(`Could not read version from ${name}'s buffer.`);
   return bytes.readInt16BE(0);
+}
+
+/** Throws MalformedMessageError, and a ProtocolError for an unknown version. */
+export function readAsJson(definition: MessageDefinition, version: number, bytes: Buffer): JsonObject {
+  return messageJson(definition, version, exactCodecFor(definition, version).read(new Reader(bytes)));
 }
 
 function readBody(definition: MessageDefinition, version: number, bytes: Buffer, name: 'key' | 'value'): JsonObject {

@@ -20,8 +20,7 @@ import type { FileSystem } from '@odradek/runtime';
 import { type BatchBytes, BatchFile, BatchSizeError } from '@odradek/storage';
 import { baseOffsetOf, DumpFailure } from './dump-failure.ts';
 import { printJson } from './java-text.ts';
-import { readAsJson } from './message-json.ts';
-import type { RecordDecoder } from './record-decoders.ts';
+import { type RecordDecoder, readAsJson } from './record-decoders.ts';
 import type { TextOutput } from './text-output.ts';
 
 export const maxInt = 0x7fffffff;

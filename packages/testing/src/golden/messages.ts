@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import * as protocol from '@odradek/protocol';
-import { type MessageJson, messageJson, type UnknownTagged } from './message-json.ts';
 import type { GoldenReport } from './report.ts';
+import { type UnknownTagged, type VectorJson, vectorJson } from './vector-json.ts';
 
 interface Vector {
   readonly message: string;
@@ -97,14 +97,14 @@ function checkBody(
   const bytes = Buffer.from(hex, 'hex');
   const exact = protocol.exactCodecFor(definition, version);
   const message = readWhole(exact, bytes);
-  const actual = messageJson(definition, version, message);
+  const actual = vectorJson(definition, version, message);
   expectJson(rename(actual, formerNames), expected.json, expected.unknownTagged ?? []);
   expectBytes(writeWhole(exact, message), hex, 'exact');
 
   const ordinary = protocol.codecFor(definition, version) as protocol.ExactCodec;
   const plain = readWhole(ordinary, bytes);
   const isLossless =
-    actual.unknownTagged.length === 0 && isDeepStrictEqual(messageJson(definition, version, plain).json, actual.json);
+    actual.unknownTagged.length === 0 && isDeepStrictEqual(vectorJson(definition, version, plain).json, actual.json);
   if (isLossless) expectBytes(writeWhole(ordinary, plain), hex, 'ordinary');
 }
 
@@ -124,17 +124,17 @@ function writeWhole(codec: protocol.ExactCodec, message: protocol.ExactMessage):
   return written.toString('hex');
 }
 
-function rename({ json, unknownTagged }: MessageJson, names: Readonly<Record<string, string>>): MessageJson {
+function rename({ json, unknownTagged }: VectorJson, names: Readonly<Record<string, string>>): VectorJson {
   if (Object.keys(names).length === 0) return { json, unknownTagged };
   const text = JSON.stringify({ json, unknownTagged }, (_, value: unknown) => {
     if (typeof value === 'string') return value.replace(/(?<=\/)\w+/g, (name) => names[name] ?? name);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [names[name] ?? name, inner]));
   });
-  return JSON.parse(text) as MessageJson;
+  return JSON.parse(text) as VectorJson;
 }
 
-function expectJson(actual: MessageJson, json: unknown, unknownTagged: readonly UnknownTagged[]): void {
+function expectJson(actual: VectorJson, json: unknown, unknownTagged: readonly UnknownTagged[]): void {
   if (!isDeepStrictEqual(actual.json, json))
     throw new Error(`reads as ${JSON.stringify(actual.json)}, not as ${JSON.stringify(json)}`);
   const sorted = (fields: readonly UnknownTagged[]): UnknownTagged[] =>

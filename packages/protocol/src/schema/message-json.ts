@@ -1,33 +1,24 @@
 // A message as JSON, in the form that Kafka's tools print: fields that the version lacks and tagged fields with their default are left
-// out, bytes are in base64.
+// out, bytes are in base64. What is a long in Java is a bigint.
 
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type ExactMessage,
-  exactCodecFor,
-  type Field,
-  type Fields,
-  type MessageDefinition,
-  parseVersions,
-  Reader,
-  versionsContain,
-  zeroUuid,
-} from '@odradek/protocol';
-import type { Json } from './java-text.ts';
+import { zeroUuid } from '../wire/uuid.ts';
+import type { ExactMessage } from './codec.ts';
+import type { Field, Fields, MessageDefinition } from './define.ts';
+import { elementOf, fieldsInVersion } from './versioned-field.ts';
 
-export type JsonObject = { [name: string]: Json };
+export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** Throws MalformedMessageError, and a ProtocolError for an unknown version. */
-export function readAsJson(definition: MessageDefinition, version: number, bytes: Buffer): JsonObject {
-  return structJson(definition.fields, version, exactCodecFor(definition, version).read(new Reader(bytes)));
+export type JsonObject = { readonly [name: string]: Json };
+
+export function messageJson(definition: MessageDefinition, version: number, message: ExactMessage): JsonObject {
+  return structJson(definition.fields, version, message);
 }
 
 function structJson(fields: Fields, version: number, struct: ExactMessage): JsonObject {
-  const json: JsonObject = {};
-  for (const [name, field] of Object.entries(fields)) {
-    if (!isWithin(field.versions ?? field.taggedVersions, version)) continue;
-    const isTagged = field.tag !== undefined && isWithin(field.taggedVersions ?? field.versions, version);
-    if (isTagged && isDeepStrictEqual(struct[name], defaultOf(field))) continue;
+  const json: Record<string, Json> = {};
+  for (const { name, field, isPresent, isTagged } of fieldsInVersion('', fields, version, true)) {
+    if (!isPresent || (isTagged && isDeepStrictEqual(struct[name], defaultOf(field)))) continue;
     json[name] = valueJson(field, version, struct[name]);
   }
   return json;
@@ -39,12 +30,16 @@ function valueJson(field: Field, version: number, value: unknown): Json {
     case 'struct':
       return structJson(field.fields ?? {}, version, value as ExactMessage);
     case 'array':
-      return (value as readonly unknown[]).map((element) => valueJson(field.element as Field, version, element));
+      return (value as readonly unknown[]).map((element) => valueJson(elementOf(field), version, element));
     case 'bytes':
     case 'records':
       return (value as Buffer).toString('base64');
+    case 'int64':
+    case 'int64Bits':
+    case 'uint32':
+      return BigInt(value as number | bigint);
     default:
-      return value as string | number | bigint | boolean;
+      return value as string | number | boolean;
   }
 }
 
@@ -60,6 +55,7 @@ function defaultOf(field: Field): unknown {
     case 'array':
       return [];
     case 'bytes':
+      return Buffer.alloc(0);
     case 'records':
       return field.nullable === undefined ? Buffer.alloc(0) : null;
     case 'string':
@@ -74,8 +70,4 @@ function defaultOf(field: Field): unknown {
     default:
       return field.default ?? 0;
   }
-}
-
-function isWithin(versions: string | undefined, version: number): boolean {
-  return versions === undefined || versionsContain(parseVersions(versions), version);
 }
