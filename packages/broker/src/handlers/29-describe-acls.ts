@@ -12,7 +12,7 @@ import {
   resourceTypeNumbers,
 } from '../security/acl.ts';
 import type { Authorizer } from '../security/authorizer.ts';
-import { securityDisabled } from './acl-errors.ts';
+import { securityDisabled } from './acl-requests.ts';
 
 export function describeAclsHandler({
   authorizer,

@@ -1,8 +1,7 @@
 // CreateAcls (30): adds entries to access lists, each with its own outcome. Those for one pattern are written together. What is there
 // already is no error.
 
-import { CreateAclsRequest, CreateAclsResponse, errorCodes, type MessageInit, type ProtocolError } from '@odradek/protocol';
-import { coordinationFailure } from '../controller/coordination-failure.ts';
+import { CreateAclsRequest, CreateAclsResponse, errorCodes, type ProtocolError } from '@odradek/protocol';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import {
   type AclBinding,
@@ -14,10 +13,9 @@ import {
   resourceTypeOf,
 } from '../security/acl.ts';
 import type { Authorizer } from '../security/authorizer.ts';
-import { securityDisabled } from './acl-errors.ts';
+import { changeByPattern, securityDisabled } from './acl-requests.ts';
 
 type Creation = CreateAclsRequest['creations'][number];
-type Result = NonNullable<MessageInit<typeof CreateAclsResponse>['results']>[number];
 
 export function createAclsHandler({
   authorizer,
@@ -27,31 +25,16 @@ export function createAclsHandler({
   return defineHandler(CreateAclsRequest, CreateAclsResponse, {
     async handle({ creations }) {
       if (authorizer === undefined) throw securityDisabled();
-      const results: Result[] = creations.map(() => ({ errorCode: errorCodes.NONE, errorMessage: null }));
-      const bindings: { readonly index: number; readonly binding: AclBinding }[] = [];
-      creations.forEach((creation, index) => {
-        const binding = bindingOf(creation);
-        if (typeof binding === 'string') results[index] = { errorCode: errorCodes.INVALID_REQUEST, errorMessage: binding };
-        else bindings.push({ index, binding });
+      const bindings = creations.map(bindingOf);
+      const errors = await changeByPattern(
+        bindings.filter((binding) => typeof binding !== 'string'),
+        (pattern, entries) => authorizer.acls.add(pattern, entries),
+      );
+      const results = bindings.map((binding) => {
+        if (typeof binding === 'string') return { errorCode: errorCodes.INVALID_REQUEST, errorMessage: binding };
+        const error = errors.get(binding);
+        return { errorCode: error?.code ?? errorCodes.NONE, errorMessage: error?.message ?? null };
       });
-      const byPattern = Map.groupBy(bindings, ({ binding: { pattern } }) =>
-        [pattern.resourceType, pattern.patternType, pattern.name].join(' '),
-      );
-      await Promise.all(
-        Array.from(byPattern.values(), async (together) => {
-          const [first] = together;
-          if (first === undefined) return;
-          try {
-            await authorizer.acls.add(
-              first.binding.pattern,
-              together.map(({ binding }) => binding.entry),
-            );
-          } catch (error) {
-            const { code, message } = coordinationFailure(error);
-            for (const { index } of together) results[index] = { errorCode: code, errorMessage: message };
-          }
-        }),
-      );
       return { results };
     },
     errorResponse: ({ creations }, error: ProtocolError) => ({

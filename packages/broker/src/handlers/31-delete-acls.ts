@@ -2,7 +2,6 @@
 // find is told with the first.
 
 import { DeleteAclsRequest, DeleteAclsResponse, errorCodes, type MessageInit, type ProtocolError } from '@odradek/protocol';
-import { coordinationFailure } from '../controller/coordination-failure.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import {
   type AclBinding,
@@ -15,7 +14,7 @@ import {
   resourceTypeNumbers,
 } from '../security/acl.ts';
 import type { Authorizer } from '../security/authorizer.ts';
-import { securityDisabled } from './acl-errors.ts';
+import { changeByPattern, securityDisabled } from './acl-requests.ts';
 
 type FilterResult = NonNullable<MessageInit<typeof DeleteAclsResponse>['filterResults']>[number];
 type Matching = NonNullable<FilterResult['matchingAcls']>[number];
@@ -35,23 +34,9 @@ export function deleteAclsHandler({
         );
         if (filter >= 0) found.push({ filter, binding });
       }
-      const errors = new Map<AclBinding, ProtocolError>();
-      const byPattern = Map.groupBy(found, ({ binding: { pattern } }) =>
-        [pattern.resourceType, pattern.patternType, pattern.name].join(' '),
-      );
-      await Promise.all(
-        Array.from(byPattern.values(), async (together) => {
-          const [first] = together;
-          if (first === undefined) return;
-          try {
-            await authorizer.acls.remove(
-              first.binding.pattern,
-              together.map(({ binding }) => binding.entry),
-            );
-          } catch (error) {
-            for (const { binding } of together) errors.set(binding, coordinationFailure(error));
-          }
-        }),
+      const errors = await changeByPattern(
+        found.map(({ binding }) => binding),
+        (pattern, entries) => authorizer.acls.remove(pattern, entries),
       );
       return {
         filterResults: filters.map((filter, index) =>
