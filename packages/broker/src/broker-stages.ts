@@ -202,6 +202,7 @@ export async function loadState(
   if (adopted !== undefined) await adoptLeaderships(logManager.logs(), adopted, { coordination, brokerId });
   else await putStraysAside(logManager, coordination, brokerId, assembly.logger);
   const localChannel = new LocalChannel(brokerId);
+  const controllerClient = wayToController(assembly, localChannel, metadataCache);
   const replication = startReplication({
     world,
     logger: loggers.root.child('replication'),
@@ -213,7 +214,7 @@ export async function loadState(
     loadTopicConfigs: (topics) => configChanges.loadTopics(topics),
     topicLogConfig: (topic) => logConfigs.of(topic),
     topicOverrides: (name) => configChanges.overrides({ type: configResourceTypes.TOPIC, name }),
-    askOwnController: (request) => localChannel.call(alterPartition, request),
+    askController: (request, options) => controllerClient.ask(alterPartition, request, options),
   });
   stoppers.push(() => replication.close());
   const { replicaManager } = replication;
@@ -299,10 +300,7 @@ export function buildServices(
       maxImbalancePercent: config.get('leader.imbalance.per.broker.percentage'),
     }),
   });
-  const pool = peerPool(assembly, brokerId);
-  const toController = { local: localChannel, metadataCache, pool, interBrokerListenerName, timeoutMs, clock, timer };
-  const controllerClient = new ControllerClient(toController);
-  stoppers.push(() => controllerClient.close());
+  const controllerClient = wayToController(assembly, localChannel, metadataCache);
   const topicChanges = new TopicChanges({
     coordination,
     metadataCache,
@@ -333,6 +331,23 @@ export function buildServices(
   });
   stoppers.push(() => groups.close());
   return { localChannel, controller, controllerClient, topicChanges, producerIds, groups };
+}
+
+/** Over connections of its own, so that nobody else's requests are in the way. */
+function wayToController(assembly: Assembly, local: LocalChannel, metadataCache: MetadataCache): ControllerClient {
+  const { config, world, stoppers } = assembly;
+  const { clock, timer } = world;
+  const client = new ControllerClient({
+    local,
+    metadataCache,
+    pool: peerPool(assembly, local.brokerId),
+    interBrokerListenerName: config.interBrokerListenerName,
+    timeoutMs: () => config.get('controller.socket.timeout.ms'),
+    clock,
+    timer,
+  });
+  stoppers.push(() => client.close());
+  return client;
 }
 
 /** Connections to the other brokers for one purpose, over the listener that brokers use among themselves. */

@@ -1,8 +1,8 @@
-// The way from this broker to the controller, whoever that is at the moment: this broker itself or another. What is sent is sent again,
-// to the controller of the moment, until it answers or the time is up.
+// The way from this broker to the controller, whoever that is at the moment: this broker itself or another. It can be asked once, or again,
+// and then whoever is the controller by then, until it answers or the time is up.
 
-import { type BrokerPool, ConnectionError } from '@odradek/client/connection';
-import { errorCodes, type Message, type MessageDefinition } from '@odradek/protocol';
+import { type BrokerPool, ConnectionError, type RequestInit, type SendOptions } from '@odradek/client/connection';
+import { decodeMessage, encodeToBuffer, errorCodes, type Message, type MessageDefinition } from '@odradek/protocol';
 import type { Clock, Timer } from '@odradek/runtime';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import type { LocalChannel } from './local-channel.ts';
@@ -10,7 +10,7 @@ import type { LocalChannel } from './local-channel.ts';
 export interface ControllerClientParts {
   readonly local: LocalChannel;
   readonly metadataCache: MetadataCache;
-  /** Connections for requests to the controller alone. */
+  /** Connections for these requests alone. */
   readonly pool: BrokerPool;
   readonly interBrokerListenerName: string;
   /** controller.socket.timeout.ms: how long one attempt may take. */
@@ -38,6 +38,24 @@ export class ControllerClient {
   }
 
   /**
+   * Asks whoever is the controller as far as this broker was told; if that is wrong, the answer says so. Rejects with a ConnectionError
+   * when nobody could be asked.
+   */
+  async ask<Q extends MessageDefinition, A extends MessageDefinition>(
+    exchange: { readonly request: Q; readonly response: A },
+    request: RequestInit<Q>,
+    options: Pick<SendOptions, 'maxVersion'> = {},
+  ): Promise<Message<A>> {
+    const { local, metadataCache, pool, interBrokerListenerName, timeoutMs } = this.#parts;
+    const { controllerId } = this;
+    if (controllerId === local.brokerId) return local.call(exchange, asReceived(exchange.request, request));
+    const endpoint = metadataCache.current.endpoint(controllerId, interBrokerListenerName);
+    if (endpoint === undefined) throw new ConnectionError('unreachable', 'No controller is known that could be reached');
+    pool.setNode(controllerId, endpoint);
+    return pool.send(controllerId, exchange, request, { ...options, timeoutMs: timeoutMs() });
+  }
+
+  /**
    * The controller's answer, which may be an error, but not NOT_CONTROLLER. `patienceMs` is for how long it is tried; without it, until this is
    * closed. Rejects with the ConnectionError of the last attempt.
    */
@@ -51,7 +69,7 @@ export class ControllerClient {
     for (;;) {
       let failure: ConnectionError;
       try {
-        const response = await this.#sendOnce(exchange, request);
+        const response = await this.ask(exchange, request);
         if (errorCodeOf(response) !== errorCodes.NOT_CONTROLLER) return response;
         failure = new ConnectionError('unreachable', `Broker ${this.controllerId} is not the controller`);
       } catch (error) {
@@ -69,19 +87,6 @@ export class ControllerClient {
     for (const end of [...this.#waits]) end();
   }
 
-  async #sendOnce<Q extends MessageDefinition, A extends MessageDefinition>(
-    exchange: { readonly request: Q; readonly response: A },
-    request: Message<Q>,
-  ): Promise<Message<A>> {
-    const { local, metadataCache, pool, interBrokerListenerName, timeoutMs } = this.#parts;
-    const { controllerId } = this;
-    if (controllerId === local.brokerId) return local.call(exchange, request);
-    const endpoint = metadataCache.current.endpoint(controllerId, interBrokerListenerName);
-    if (endpoint === undefined) throw new ConnectionError('unreachable', 'No controller is known that could be reached');
-    pool.setNode(controllerId, endpoint);
-    return pool.send(controllerId, exchange, request, { timeoutMs: timeoutMs() });
-  }
-
   #wait(): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -93,6 +98,13 @@ export class ControllerClient {
       this.#waits.add(end);
     });
   }
+}
+
+/** In its newest version, with every field. */
+function asReceived<Q extends MessageDefinition>(definition: Q, request: RequestInit<Q>): Message<Q> {
+  const { max: version } = definition.versions;
+  const init = typeof request === 'function' ? request(version) : request;
+  return decodeMessage(definition, version, encodeToBuffer(definition, version, init));
 }
 
 /** Every answer of the controller has one. */

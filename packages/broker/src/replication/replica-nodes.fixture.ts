@@ -2,7 +2,14 @@
 // the rules that a leader relies on. No coordination, no clients: what is under test is replication alone.
 
 import assert from 'node:assert/strict';
-import { errorCodes, iterateBatches, type LeaderAndIsrRequest } from '@odradek/protocol';
+import {
+  AlterPartitionRequest,
+  decodeMessage,
+  encodeToBuffer,
+  errorCodes,
+  iterateBatches,
+  type LeaderAndIsrRequest,
+} from '@odradek/protocol';
 import type { Properties } from '@odradek/runtime';
 import { defaultLogConfig, type LogConfig, LogManager } from '@odradek/storage';
 import type { CrashLeaves, SimulatedMachine, SimulatedWorld } from '@odradek/testing';
@@ -85,11 +92,13 @@ class ReplicaNode {
       topicLogConfig,
       topicOverrides: () => nodes.topicOverrides,
       // Each broker takes itself for the controller's machine: the way there is as long as the network wants.
-      askOwnController: (request) =>
+      askController: (request) =>
         new Promise((resolve) => {
+          const { max: version } = AlterPartitionRequest.versions;
+          const asked = encodeToBuffer(AlterPartitionRequest, version, request(version));
           const delayMs = (): number => nodes.world.random.nextInt(nodes.alterDelayMs);
           timer.schedule(delayMs(), () => {
-            const answer = nodes.controller.alterPartition(request);
+            const answer = nodes.controller.alterPartition(decodeMessage(AlterPartitionRequest, version, asked));
             timer.schedule(delayMs(), () => resolve(answer));
           });
         }),

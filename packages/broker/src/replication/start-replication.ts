@@ -1,13 +1,11 @@
-// Puts together what replication consists of: the partitions, what fetches for those that other brokers lead, the way to the controller
-// for changes of in-sync replicas, and the limits on what replication may cost.
+// Puts together what replication consists of: the partitions, what fetches for those that other brokers lead, what takes changes of in-sync
+// replicas to the controller, and the limits on what replication may cost.
 
-import { BrokerPool, ConnectionError } from '@odradek/client/connection';
-import { type AlterPartitionRequest, type AlterPartitionResponse, decodeMessage, encodeToBuffer } from '@odradek/protocol';
 import { BufferPool, type Logger, type World } from '@odradek/runtime';
 import type { LogConfig, LogManager } from '@odradek/storage';
 import type { BrokerConfig } from '../broker-config.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
-import { AlterPartitionManager, type AskController, alterPartition } from './alter-partition-manager.ts';
+import { AlterPartitionManager, type AskController } from './alter-partition-manager.ts';
 import { ConsumerReplicas } from './consumer-replicas.ts';
 import { ReplicaFetchers } from './replica-fetchers.ts';
 import { ReplicaManager } from './replica-manager.ts';
@@ -27,8 +25,7 @@ export interface ReplicationParts {
   readonly topicLogConfig: (topic: string) => LogConfig;
   /** What was set for a topic. */
   readonly topicOverrides: (topic: string) => ReadonlyMap<string, string>;
-  /** For the time in which this broker itself is the controller. */
-  readonly askOwnController: (request: AlterPartitionRequest) => Promise<AlterPartitionResponse>;
+  readonly askController: AskController;
 }
 
 export interface Replication {
@@ -42,10 +39,9 @@ export interface Replication {
 }
 
 export function startReplication(parts: ReplicationParts): Replication {
-  const { config, brokerId, brokerEpoch, logger, metadataCache } = parts;
+  const { config, brokerId, brokerEpoch, logger, metadataCache, askController } = parts;
   const { clock, timer, random, network, metrics } = parts.world;
-  const peers = new BrokerPool({ network, timer, clock, random, logger }, { clientId: `broker-${brokerId}-alter-partition` });
-  const alterations = new AlterPartitionManager({ brokerId, brokerEpoch, timer, logger, ask: controllerOf(parts, peers) });
+  const alterations = new AlterPartitionManager({ brokerId, brokerEpoch, timer, logger, ask: askController });
   const fetchers = new ReplicaFetchers({
     brokerId,
     brokerEpoch,
@@ -86,27 +82,9 @@ export function startReplication(parts: ReplicationParts): Replication {
     async close() {
       stopResizing();
       alterations.close();
-      peers.close();
       await fetchers.close();
       stopMetrics();
     },
-  };
-}
-
-/** Asks whoever is the controller as far as this broker was told; if that is wrong, the answer says so, and it is asked again. */
-function controllerOf({ brokerId, config, metadataCache, askOwnController }: ReplicationParts, peers: BrokerPool): AskController {
-  return async (request, options) => {
-    const { controllerId } = metadataCache.current;
-    if (controllerId === brokerId) {
-      const { max: version } = alterPartition.request.versions;
-      const bytes = encodeToBuffer(alterPartition.request, version, request(version));
-      return askOwnController(decodeMessage(alterPartition.request, version, bytes));
-    }
-    const address = metadataCache.current.endpoint(controllerId, config.interBrokerListenerName);
-    if (address === undefined) throw new ConnectionError('unreachable', 'No controller is known that could be reached');
-    peers.setNode(controllerId, address);
-    const timeoutMs = config.get('controller.socket.timeout.ms');
-    return (await peers.connection(controllerId)).send(alterPartition, request, { ...options, timeoutMs });
   };
 }
 
