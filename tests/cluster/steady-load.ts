@@ -125,14 +125,13 @@ export class SteadyLoad {
     return Math.min(...idempotent.map(({ acknowledged }) => acknowledged.get(partition)?.length ?? 0));
   }
 
-  /** How far each producer is, by partition. */
+  /** How far each producer is, by partition, and what it has given up. */
   describe(): string {
-    return this.#producers
-      .map(
-        ({ name, acknowledged }) =>
-          `${name} ${[...acknowledged].map(([partition, { length }]) => `${partition}: ${length}`).join(', ')}`,
-      )
-      .join('; ');
+    const told = this.#producers.map(({ name, acknowledged, failed }) => {
+      const counts = [...acknowledged].map(([partition, { length }]) => `${partition}: ${length}`).join(', ');
+      return `${name} ${counts}${failed.length === 0 ? '' : `, ${failed.length} given up (${failed.slice(0, 3).join('; ')})`}`;
+    });
+    return told.join('; ');
   }
 
   /** What was acknowledged so far, as `PARTITION VALUE`. */
