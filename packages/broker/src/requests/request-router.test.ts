@@ -236,11 +236,11 @@ describe('clients with quotas', () => {
     );
   });
 
-  test('are not looked for where there are none', () => {
+  test('are not looked for where there are none', async () => {
     const { throttle, costs } = measuring(30);
     const { router } = setUp(() => ({ throttleTimeMs: 7 }), { ...throttle, isActive: false });
     const held = lease();
-    router.handle(heartbeat(1), connection, held);
+    await router.handle(heartbeat(1), connection, held);
     assert.deepEqual([held.muteMs, costs.length], [0, 0]);
   });
 });
