@@ -376,7 +376,7 @@ export class ActiveController {
   }
 
   #postOnce(name: string, action: () => Promise<void>): void {
-    if (!this.#isOver) this.#parts.queue.postOnce(name, () => this.#unlessOver(action));
+    if (!this.#isOver) this.#parts.queue.postOnce(name, () => this.#unlessOver(action), this);
   }
 
   async #unlessOver(action: () => Promise<void>): Promise<void> {

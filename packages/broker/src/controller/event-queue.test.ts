@@ -45,6 +45,20 @@ describe('the event queue', () => {
     assert.equal(looked, 2);
   });
 
+  it('does not take news that wait for one owner for those of another', async () => {
+    const told: string[] = [];
+    const queue = new EventQueue(() => assert.fail());
+    const [earlier, later] = [{}, {}];
+    const gate = Promise.withResolvers<void>();
+    queue.post('first', () => gate.promise);
+    queue.postOnce('news', async () => void told.push('earlier'), earlier);
+    queue.postOnce('news', async () => void told.push('later'), later);
+    queue.postOnce('news', async () => void told.push('later again'), later);
+    gate.resolve();
+    await queue.run('last', () => Promise.resolve());
+    assert.deepEqual(told, ['earlier', 'later']);
+  });
+
   it('takes nothing more once it is closed, and ends when the running event has', async () => {
     const log: string[] = [];
     const queue = new EventQueue(() => undefined);

@@ -2,6 +2,7 @@
 
 interface QueuedEvent {
   readonly name: string;
+  readonly owner: object | undefined;
   readonly run: () => Promise<void>;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
@@ -18,26 +19,29 @@ export class EventQueue {
   }
 
   /** Adds an event. The promise settles when it has run; its failure is for whoever waits, and is not reported as well. */
-  run(name: string, action: () => Promise<void>): Promise<void> {
+  run(name: string, action: () => Promise<void>, owner?: object): Promise<void> {
     return new Promise((done, failed) => {
       if (this.#isClosed) {
         failed(new Error('The controller is stopping'));
         return;
       }
-      this.#events.push({ name, run: action, done, failed });
+      this.#events.push({ name, owner, run: action, done, failed });
       this.#running ??= this.#work();
     });
   }
 
   /** Adds an event that nobody waits for. */
-  post(name: string, action: () => Promise<void>): void {
+  post(name: string, action: () => Promise<void>, owner?: object): void {
     if (this.#isClosed) return;
-    this.run(name, action).catch((error: unknown) => this.#onError(name, error));
+    this.run(name, action, owner).catch((error: unknown) => this.#onError(name, error));
   }
 
-  /** Adds the event unless one of that name waits to be run: for news of which the last tells all. */
-  postOnce(name: string, action: () => Promise<void>): void {
-    if (!this.#events.some((event) => event.name === name)) this.post(name, action);
+  /**
+   * Adds the event unless one of that name waits to be run: for news of which the last tells all. One that waits for another owner does not
+   * count: that one's term may be over when its turn comes.
+   */
+  postOnce(name: string, action: () => Promise<void>, owner?: object): void {
+    if (!this.#events.some((event) => event.name === name && event.owner === owner)) this.post(name, action, owner);
   }
 
   /** Nothing more is taken; what waits is dropped. Settles when the event that is running has ended. */
