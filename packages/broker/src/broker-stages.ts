@@ -1,26 +1,19 @@
-// The stages of a broker's start, in their order. Each takes what the stages before it have built, puts its own parts together by
-// hand, and leaves on the assembly what stops them.
+// The stages of a broker's start, in their order; but its disk, before them all, and its requests, before the last, have files of their own.
+// Each takes what the stages before it have built, puts its own parts together by hand, and leaves on the assembly what stops them.
 
-import { hostname } from 'node:os';
 import { BrokerPool } from '@odradek/client/connection';
 import type { Coordination, CoordinationStore } from '@odradek/coordination';
-import { type Logger, NodeFileSystem, type World } from '@odradek/runtime';
-import { type FoundPartition, type LogConfig, type LogDirectory, LogManager } from '@odradek/storage';
+import type { Logger, World } from '@odradek/runtime';
+import type { FoundPartition } from '@odradek/storage';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
 import { configRules } from './admin/config-rules.ts';
 import { followDynamicConfig } from './admin/dynamic-config.ts';
 import { TopicChanges } from './admin/topic-changes.ts';
 import type { BrokerConfig } from './broker-config.ts';
-import {
-  announceLogDirectoryFailure,
-  createPersistentPaths,
-  generateBrokerId,
-  getOrCreateClusterId,
-  knownBrokerId,
-} from './broker-registration.ts';
-import { cleanerSettings, followCleanerSettings } from './cleaner-settings.ts';
+import { type BrokerDisk, loadLogs } from './broker-disk.ts';
+import { createPersistentPaths, generateBrokerId, getOrCreateClusterId, knownBrokerId } from './broker-registration.ts';
+import { followCleanerSettings } from './cleaner-settings.ts';
 import { ClusterMembership } from './cluster-membership.ts';
-import type { ListenerAddress } from './config/listeners.ts';
 import { topicDefaults } from './config/topic-defaults.ts';
 import { handOver } from './controlled-shutdown.ts';
 import { ClusterChannel } from './controller/cluster-channel.ts';
@@ -31,26 +24,16 @@ import { ProducerIds, requestProducerIds } from './controller/producer-ids.ts';
 import { directoryOfJournal, openCoordinationStore, ownerOf, reachingZooKeeper } from './coordination-store.ts';
 import { adoptLeaderships, adoptTopics, isUntouched, putStraysAside } from './found-logs.ts';
 import { type Groups, startGroups } from './groups/start-groups.ts';
-import { createHandlers } from './handlers/handlers.ts';
-import { absoluteLogDirs, followMoveSettings, isBrokerCordoned, isCordoned, moveSettings } from './log-dir-settings.ts';
+import { followMoveSettings, isBrokerCordoned } from './log-dir-settings.ts';
 import type { PartLoggers } from './logging/part-loggers.ts';
 import { type BrokerEndpoint, MetadataCache } from './metadata/metadata-cache.ts';
-import { SocketServer } from './network/socket-server.ts';
-import { socketServerLimits } from './network/socket-server-limits.ts';
 import { ClientQuotas } from './quotas/client-quotas.ts';
-import { startQuotas } from './quotas/start-quotas.ts';
 import { alterPartition } from './replication/alter-partition-manager.ts';
-import { FetchSessions } from './replication/fetch-sessions.ts';
 import { type Replication, startReplication } from './replication/start-replication.ts';
-import { RequestRouter } from './requests/request-router.ts';
 import type { Authorizer } from './security/authorizer.ts';
-import { guarded } from './security/guards/guards.ts';
 import { startAuthorizer } from './security/start-authorizer.ts';
 import { StrayReplicas } from './stray-replicas.ts';
 import { TopicLogConfigs } from './topic-log-configs.ts';
-
-/** How long a fetch session is safe from eviction: the value that Kafka has. */
-const fetchSessionEvictionMs = 120_000;
 
 /** Undoes one step of the start. */
 export type Stopper = () => unknown;
@@ -71,44 +54,7 @@ export interface Assembly {
   readonly stoppers: Stopper[];
 }
 
-// ---- 1. The log directories ----
-
-export interface Disk {
-  readonly logManager: LogManager;
-  /** What later stages add: logs are opened and directories watched only when these are there. */
-  readonly later: {
-    topicLogConfig: (topic: string) => LogConfig;
-    onDirectoryOffline: (directory: LogDirectory) => void;
-  };
-}
-
-/** Takes the log directories; no log is opened yet. */
-export function openDirectories({ config, world, stoppers }: Assembly): Disk {
-  const later: Disk['later'] = {
-    topicLogConfig: (topic) => {
-      throw new Error(`The configs of ${topic} are not known yet`);
-    },
-    onDirectoryOffline: () => undefined,
-  };
-  const logManager = LogManager.open({
-    world,
-    directories: absoluteLogDirs(config),
-    isCordoned: (path) => isCordoned(config, path),
-    moves: moveSettings(config),
-    recoveryThreads: () => config.get('num.recovery.threads.per.data.dir'),
-    topicLogConfig: (topic) => later.topicLogConfig(topic),
-    tailCacheBytes: config.get('odradek.tail.cache.bytes'),
-    maxOpenFiles: config.get('odradek.max.open.files'),
-    intervals: maintenanceIntervals(config),
-    // A simulated disk is in the memory of this thread only.
-    cleaner: { settings: cleanerSettings(config), runIn: world.fileSystem instanceof NodeFileSystem ? 'thread' : 'turns' },
-    onDirectoryOffline: (directory) => later.onDirectoryOffline(directory),
-  });
-  stoppers.push(() => logManager.close());
-  return { logManager, later };
-}
-
-// ---- 2. The cluster ----
+// ---- The cluster ----
 
 export interface Cluster {
   readonly membership: ClusterMembership;
@@ -125,7 +71,7 @@ export interface Cluster {
 }
 
 /** Opens the coordination tree, and finds out which broker of which cluster this is. The log directories must agree. */
-export async function joinCluster(assembly: Assembly, { logManager }: Disk): Promise<Cluster> {
+export async function joinCluster(assembly: Assembly, { logManager }: BrokerDisk): Promise<Cluster> {
   const { config, world, givenStore, signal, stoppers } = assembly;
   const { clock, timer, random } = world;
   const logger = world.logger.child('coordination');
@@ -156,7 +102,7 @@ export async function joinCluster(assembly: Assembly, { logManager }: Disk): Pro
   return { membership, coordination, coordinationDirectory, isShared, clusterId, brokerId, adopted };
 }
 
-// ---- 3. Configs, logs and what is known of the cluster ----
+// ---- Configs, logs and what is known of the cluster ----
 
 export interface State extends Omit<Replication, 'close'> {
   readonly metadataCache: MetadataCache;
@@ -173,7 +119,7 @@ export interface State extends Omit<Replication, 'close'> {
 /** Reads the configs, and then the logs, which may take long after an unclean stop. */
 export async function loadState(
   assembly: Assembly,
-  disk: Disk,
+  disk: BrokerDisk,
   { membership, coordination, clusterId, brokerId, adopted }: Cluster,
 ): Promise<State> {
   const { config, world, loggers, stoppers } = assembly;
@@ -197,8 +143,7 @@ export async function loadState(
     configChanges.overrides({ type: configResourceTypes.TOPIC, name: topic }),
   );
   disk.later.topicLogConfig = (topic) => logConfigs.of(topic);
-  await logManager.load();
-  reportRecovery(logManager, loggers.root);
+  await loadLogs(disk, loggers.root);
   if (adopted !== undefined) await adoptLeaderships(logManager.logs(), adopted, { coordination, brokerId });
   else await putStraysAside(logManager, coordination, brokerId, assembly.logger);
   const localChannel = new LocalChannel(brokerId);
@@ -228,40 +173,7 @@ export async function loadState(
   return { metadataCache, rules, configChanges, clientQuotas, logConfigs, authorizer, localChannel, ...replication };
 }
 
-/** How long a partition that a full disk has refused waits for being tried again. */
-const fullDiskRetryMs = 5000;
-
-/** A directory that fails takes its partitions along; without the last one, or the one with the journal, the broker stops. */
-export function followDirectoryFailures(
-  { world, loggers, logger, failed }: Assembly,
-  { logManager, later }: Disk,
-  { coordination, coordinationDirectory, brokerId }: Cluster,
-  { replicaManager }: State,
-): void {
-  later.onDirectoryOffline = (directory) => {
-    replicaManager.takeDirectoryOffline(directory);
-    if (directory.path === coordinationDirectory || !logManager.directories.some(({ isOnline }) => isOnline)) {
-      loggers.root.fatal('The broker stops: the disk that it cannot do without has failed', { directory: directory.path });
-      failed.resolve(new Error(`The log directory ${directory.path} has failed`));
-      return;
-    }
-    announceLogDirectoryFailure(coordination, brokerId).catch((error: unknown) => {
-      logger.error('The controller could not be told of a failed log directory', { directory: directory.path, error });
-    });
-  };
-  let isRetryDue = false;
-  replicaManager.onDiskFull = () => {
-    if (isRetryDue) return;
-    isRetryDue = true;
-    world.timer.schedule(fullDiskRetryMs, () => {
-      isRetryDue = false;
-      // The controller orders all partitions of this broker again. Its store may be on the same disk.
-      announceLogDirectoryFailure(coordination, brokerId).catch(() => replicaManager.onDiskFull());
-    });
-  };
-}
-
-// ---- 4. What the broker does ----
+// ---- What the broker does ----
 
 export interface Services {
   readonly localChannel: LocalChannel;
@@ -361,95 +273,7 @@ function peerPool({ config, world, loggers, stoppers }: Assembly, brokerId: numb
   return pool;
 }
 
-// ---- 5. Requests ----
-
-export interface RequestHandling {
-  readonly sockets: SocketServer;
-}
-
-/** From frames to answers: handlers, router, and the server of the sockets. */
-export function buildRequestHandling(
-  { config, world, loggers, stoppers }: Assembly,
-  { logManager }: Disk,
-  { membership, coordination, brokerId, isShared }: Cluster,
-  state: State,
-  services: Services,
-): RequestHandling {
-  const { clock, timer, random, network, fileSystem, metrics } = world;
-  const { replicaManager } = state;
-  const logger = loggers.root.child('requests');
-  const brokerApis = new Set<number>();
-  const isBrokerApi = (apiKey: number): boolean => brokerApis.has(apiKey);
-  const quotas = startQuotas({ clock, metrics, config, clientQuotas: state.clientQuotas, isBrokerApi });
-  stoppers.push(() => quotas.close());
-  const handlers = createHandlers({
-    brokerId,
-    brokerEpoch: () => membership.epoch,
-    // Brokers come in through their listener. Where clients use it, too, an authorizer must tell them apart.
-    isFromBroker: ({ isPrivileged, listenerName }) => isPrivileged || (isShared && listenerName === config.interBrokerListenerName),
-    config,
-    ...state,
-    coordination,
-    fetchSessions: new FetchSessions({
-      slots: config.get('max.incremental.fetch.session.cache.slots'),
-      evictionMs: fetchSessionEvictionMs,
-      clock,
-      random,
-    }),
-    logManager,
-    ...services,
-    ...quotas,
-    controller: () => services.controller,
-    loggers,
-    logger,
-    fileSystem,
-  });
-  for (const { api } of handlers.forBrokers) brokerApis.add(api.key);
-  services.localChannel.serve(handlers.forBrokers);
-  const { authorizer, metadataCache } = state;
-  const autoCreatesTopics = (): boolean => config.get('auto.create.topics.enable');
-  const all = [...handlers.forClients, ...handlers.forBrokers];
-  const router = new RequestRouter({
-    handlers: authorizer === undefined ? all : guarded(all, { authorizer, metadataCache, autoCreatesTopics }),
-    clock,
-    logger,
-    metrics,
-    throttle: quotas.throttle,
-  });
-  const sockets = new SocketServer({
-    network,
-    clock,
-    timer,
-    logger: loggers.root.child('network'),
-    requests: router,
-    limits: () => socketServerLimits(config),
-    interBrokerListenerName: config.interBrokerListenerName,
-    turnAwayMs: (address) => quotas.addressRates.arrive(address),
-  });
-  stoppers.push(async () => {
-    // Who waits for something is answered with what there is, and what was begun in this turn is still written.
-    replicaManager.close();
-    await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
-    sockets.closeConnections();
-  });
-  return { sockets };
-}
-
-export interface OpenListeners {
-  readonly bound: readonly ListenerAddress[];
-  /** What clients and other brokers are told. */
-  readonly advertised: readonly BrokerEndpoint[];
-}
-
-/** Opens the listeners. Whoever connects before the broker is ready waits. */
-export async function openListeners({ config, stoppers }: Assembly, { sockets }: RequestHandling): Promise<OpenListeners> {
-  const bound: ListenerAddress[] = [];
-  stoppers.push(() => sockets.stopListening());
-  for (const listener of config.listeners) bound.push(await sockets.listen(listener));
-  return { bound, advertised: advertisedEndpoints(config, bound) };
-}
-
-// ---- 6. The broker's place in the cluster ----
+// ---- The broker's place in the cluster ----
 
 /** Registers the broker under the endpoints, and stands for election as the controller. */
 export async function takePlace(
@@ -493,34 +317,4 @@ function followUncleanElection(config: BrokerConfig, configChanges: ConfigChange
     stopForAll();
     stopForTopics();
   };
-}
-
-// ---- What the stages need ----
-
-/** After an unclean stop a person wants to know what was looked through, and whether anything was cut off. */
-function reportRecovery({ startReport }: LogManager, logger: Logger): void {
-  const { isClean, scannedSegments, scannedBytes, truncatedBytes } = startReport;
-  if (!isClean) logger.info('Recovered the logs after an unclean stop', { scannedSegments, scannedBytes, truncatedBytes });
-}
-
-function maintenanceIntervals(config: BrokerConfig): NonNullable<Parameters<typeof LogManager.open>[0]['intervals']> {
-  return {
-    highWatermarkCheckpointMs: config.get('replica.high.watermark.checkpoint.interval.ms'),
-    recoveryPointCheckpointMs: config.get('log.flush.offset.checkpoint.interval.ms'),
-    logStartOffsetCheckpointMs: config.get('log.flush.start.offset.checkpoint.interval.ms'),
-    flushCheckMs: config.get('log.flush.scheduler.interval.ms'),
-    retentionCheckMs: config.get('log.retention.check.interval.ms'),
-    firstRetentionCheckMs: config.get('log.initial.task.delay.ms'),
-    producerExpiryCheckMs: config.get('producer.id.expiration.check.interval.ms'),
-  };
-}
-
-/** What clients and brokers are told: this machine's name for every interface, and the port that was bound for port 0. */
-function advertisedEndpoints(config: BrokerConfig, bound: readonly ListenerAddress[]): BrokerEndpoint[] {
-  return config.advertisedListeners.map(({ name, securityProtocol, host, port }) => ({
-    listener: name,
-    securityProtocol,
-    host: host === '' ? hostname() : host,
-    port: port === 0 ? (bound.find((listener) => listener.name === name)?.port ?? 0) : port,
-  }));
 }

@@ -1,22 +1,14 @@
 // The composition root: builds the parts of a broker in order and stops them in reverse. No logic. What belongs to one stage is
-// put together in broker-stages.ts.
+// put together in broker-disk.ts, broker-stages.ts and request-handling.ts.
 
 import type { CoordinationStore } from '@odradek/coordination';
 import { createLogger, createSystemWorld, type Logger, type LogLevel, type Properties, type World } from '@odradek/runtime';
 import { BrokerConfig } from './broker-config.ts';
-import {
-  type Assembly,
-  buildRequestHandling,
-  buildServices,
-  followDirectoryFailures,
-  joinCluster,
-  loadState,
-  openDirectories,
-  openListeners,
-  takePlace,
-} from './broker-stages.ts';
+import { followDiskFailures, openBrokerDisk } from './broker-disk.ts';
+import { type Assembly, buildServices, joinCluster, loadState, takePlace } from './broker-stages.ts';
 import { PartLoggers } from './logging/part-loggers.ts';
 import { type ReplicaStatus, replicaStatuses } from './replication/replica-status.ts';
+import { buildRequestHandling, openListeners } from './request-handling.ts';
 
 export interface BrokerOptions {
   /** As in server.properties. */
@@ -79,10 +71,10 @@ async function build(options: BrokerOptions, assembly: Assembly, startedMs: numb
   for (const warning of config.warnings) logger.warn(warning);
 
   // The directories first: whoever holds them is the only one who reads and writes what lies there.
-  const disk = openDirectories(assembly);
+  const disk = openBrokerDisk(assembly);
   const cluster = await joinCluster(assembly, disk);
   const state = await loadState(assembly, disk, cluster);
-  followDirectoryFailures(assembly, disk, cluster, state);
+  followDiskFailures(assembly, disk, cluster, state);
   const services = buildServices(assembly, cluster, state);
   const handling = buildRequestHandling(assembly, disk, cluster, state, services);
   const { bound, advertised } = await openListeners(assembly, handling);
