@@ -61,6 +61,8 @@ interface Work {
 interface Candidate {
   readonly log: PartitionLog;
   readonly range: CleanableRange;
+  /** Those of the log when the range was looked for. */
+  readonly setbacks: number;
 }
 
 export class CleanerSchedule {
@@ -146,13 +148,15 @@ export class CleanerSchedule {
     }
   }
 
-  async #clean({ log, range }: Candidate, work: Work, runner: CompactionRunner): Promise<void> {
+  async #clean({ log, range, setbacks }: Candidate, work: Work, runner: CompactionRunner): Promise<void> {
     const { clock, fileSystem, logger } = this.#parts.world;
     const startedMs = clock.monotonicMs();
     // A start after a crash must not take the holes that a cleaning leaves for lost records: what is cleaned lies before the
     // recovery point, also on disk.
     await log.directory.checkpointSoon();
     if (work.isAborted || log.isClosed) throw new CompactionAbortedError(`${log.path} is gone`);
+    // In what came in the place of what was cut off a transaction may be open.
+    if (log.setbacks !== setbacks) throw new CompactionAbortedError(`${log.path} has changed before it was cleaned`);
     work.cleaning = startCleaning(log, range, runner, this.#limits(), { fileSystem, nowMs: clock.wallTimeMs() });
     const report = await work.cleaning.finished;
     logger.info('Compacted a log', {
@@ -180,7 +184,8 @@ export class CleanerSchedule {
         const range = rangeOf(log, world.fileSystem, nowMs);
         if (range.isCheckpointInvalid) this.#correctCheckpoint(log, range);
         if (!isCleaningDue(range, log.config.minCleanableDirtyRatio)) continue;
-        if (dirtiest === undefined || range.dirtyRatio > dirtiest.range.dirtyRatio) dirtiest = { log, range };
+        if (dirtiest === undefined || range.dirtyRatio > dirtiest.range.dirtyRatio)
+          dirtiest = { log, range, setbacks: log.setbacks };
       } catch (error) {
         this.#failed(log, error);
       }

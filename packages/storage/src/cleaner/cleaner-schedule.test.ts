@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildControlBatch, iterateBatches, type RecordBatchOptions } from '@odradek/protocol';
+import { SimulatedWorld } from '@odradek/testing';
+import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
+import { batch, topicId } from '../log/open-log.fixture.ts';
+import type { PartitionLog } from '../log/partition-log.ts';
+import { LogManager } from '../manager/log-manager.ts';
+import { defaultCleanerSettings } from './cleaner-schedule.ts';
+
+const config: LogConfig = { ...defaultLogConfig, cleanupPolicy: ['compact'], minCleanableDirtyRatio: 0 };
+
+class CleanedLog {
+  readonly world = new SimulatedWorld({ seed: 1 });
+  readonly manager: LogManager;
+  log!: PartitionLog;
+
+  constructor() {
+    this.manager = LogManager.open({
+      world: this.world.machine('broker'),
+      directories: ['/data'],
+      topicLogConfig: () => config,
+      cleaner: { settings: { ...defaultCleanerSettings, backoffMs: 100 }, runIn: 'turns' },
+    });
+  }
+
+  async open(): Promise<this> {
+    await this.world.run(this.manager.load());
+    this.log = this.manager.getOrCreate({ topic: 'orders', partition: 0 }, { topicId, config });
+    return this;
+  }
+
+  append(value: string, options: RecordBatchOptions = {}): void {
+    this.log.appendAsLeader(batch([value], options), { leaderEpoch: 0, origin: 'client' });
+    this.log.writeStaged();
+  }
+
+  async values(): Promise<string[]> {
+    const read = this.log.read(0, { maxBytes: 100_000, isolation: 'logEnd', minOneBatch: true });
+    const { records } = await this.world.run(Promise.resolve(read));
+    const batches = [...iterateBatches(Buffer.concat(records))].filter(({ isControl }) => !isControl);
+    return batches.flatMap((each) => Array.from(each.records(), ({ value }) => String(value)));
+  }
+}
+
+test('what came in the place of what was cut off is not cleaned with what was there (cleaner history 3000474)', async () => {
+  const cleaned = await new CleanedLog().open();
+  const { log, world } = cleaned;
+  cleaned.append('first');
+  cleaned.append('second');
+  log.roll();
+  cleaned.append('third');
+  await world.run(log.flush());
+  log.updateHighWatermark(2);
+  await world.runUntil(() => cleaned.manager.isBeingCleaned(log));
+  // The cleaner waits for a checkpoint. The last segment goes, and the one before it grows by records that may be aborted.
+  log.truncateTo(2);
+  const producer = { producerId: 7, producerEpoch: 0 };
+  cleaned.append('never', { ...producer, baseSequence: 0, isTransactional: true });
+  log.roll();
+  await world.advance(1000);
+  const marker = buildControlBatch({ ...producer, type: 'abort', coordinatorEpoch: 0, timestamp: Date.UTC(2025, 0, 1) });
+  log.appendAsLeader(marker, { leaderEpoch: 0, origin: 'coordinator' });
+  log.writeStaged();
+  log.roll();
+  await world.run(log.flush());
+  log.updateHighWatermark(log.logEndOffset);
+  await world.runUntil(() => (log.cleanedOffset ?? 0) >= 3);
+  assert.deepEqual(await cleaned.values(), ['second']);
+});
