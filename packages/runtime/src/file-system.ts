@@ -44,8 +44,11 @@ export interface FileSystem {
   readFileSync(path: string): Buffer;
   /** Replaces the file whole and durably: written beside it as `NAME.tmp`, forced to the device, renamed, directory forced. */
   replaceFileSync(path: string, content: string | Uint8Array): void;
-  /** The same without blocking. Concurrent replacements of one path are done in order. */
-  replaceFile(path: string, content: string | Uint8Array): Promise<void>;
+  /**
+   * The same without blocking. Concurrent replacements of one path are done in order. Where `isWanted` does not say so any more, when
+   * the new file is about to get the name, all stays as it was.
+   */
+  replaceFile(path: string, content: string | Uint8Array, isWanted?: () => boolean): Promise<void>;
   /** Creates the directory and its parents; nothing happens when it is there. */
   makeDirectorySync(path: string): void;
   renameSync(from: string, to: string): void;

@@ -75,11 +75,11 @@ export class NodeFileSystem implements FileSystem {
     this.syncDirectorySync(dirname(path));
   }
 
-  replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  replaceFile(path: string, content: string | Uint8Array, isWanted?: () => boolean): Promise<void> {
     // Whether the earlier one failed is for its own caller to hear.
     const earlier = this.#replacing.get(path)?.catch(() => undefined) ?? Promise.resolve();
     const replacement = earlier
-      .then(() => replaceOnce(path, content))
+      .then(() => replaceOnce(path, content, isWanted))
       .finally(() => {
         if (this.#replacing.get(path) === replacement) {
           this.#replacing.delete(path);
@@ -237,7 +237,7 @@ function withoutFirstBytes(chunks: readonly Uint8Array[], count: number): readon
   return [chunks[first]!.subarray(skip), ...chunks.slice(first + 1)];
 }
 
-async function replaceOnce(path: string, content: string | Uint8Array): Promise<void> {
+async function replaceOnce(path: string, content: string | Uint8Array, isWanted?: () => boolean): Promise<void> {
   const temporary = `${path}.tmp`;
   try {
     const file = await open(temporary, 'w');
@@ -247,7 +247,9 @@ async function replaceOnce(path: string, content: string | Uint8Array): Promise<
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    if (isWanted === undefined) await rename(temporary, path);
+    else if (isWanted()) renameSync(temporary, path);
+    else await rm(temporary, { force: true });
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

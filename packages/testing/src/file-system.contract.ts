@@ -124,6 +124,11 @@ export function fileSystemContract(name: string, create: () => FileSystemUnderTe
       assert.equal(fileSystem.readFileSync(path).toString(), 'number 9');
       assert.deepEqual(fileSystem.listSync(directory), ['f']);
       assert.throws(() => fileSystem.replaceFileSync(`${directory}/absent/f`, ''), { code: 'ENOENT' });
+      await fileSystem.replaceFile(path, 'not wanted any more', () => false);
+      assert.equal(fileSystem.readFileSync(path).toString(), 'number 9');
+      await fileSystem.replaceFile(path, 'wanted', () => true);
+      assert.equal(fileSystem.readFileSync(path).toString(), 'wanted');
+      assert.deepEqual(fileSystem.listSync(directory), ['f']);
       const failed = fileSystem.replaceFile(`${directory}/absent/f`, '');
       await assert.rejects(failed, { code: 'ENOENT' });
     });

@@ -140,12 +140,16 @@ export class SimulatedDisk implements FileSystem {
     this.syncDirectorySync(parentOf(path));
   }
 
-  replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  replaceFile(path: string, content: string | Uint8Array, isWanted?: () => boolean): Promise<void> {
     const earlier = this.#replacing.get(path) ?? Promise.resolve();
-    const replacement = earlier.then(() => this.later(() => this.replaceFileSync(path, content)));
+    const replacement = earlier.then(() => this.later(() => this.#replaceIfWanted(path, content, isWanted)));
     // Whether it failed is for its own caller to hear; the next one only waits for it.
     this.#replacing.set(path, replacement.then(ignore, ignore));
     return replacement;
+  }
+
+  #replaceIfWanted(path: string, content: string | Uint8Array, isWanted: () => boolean = () => true): void {
+    if (isWanted()) this.replaceFileSync(path, content);
   }
 
   makeDirectorySync(path: string): void {

@@ -313,3 +313,44 @@ test('a segment that is cut off while its indexes are forced to the device leave
     assert.deepEqual(left, [], `cut off after ${ms} ms`);
   }
 });
+
+test('the leader epochs of a topic that is deleted are not written into the folder of the next of its name (log history 701085)', async () => {
+  // How long each call to the disk takes is drawn by chance.
+  for (let ms = 0; ms <= 6; ms++) {
+    const under = await LogUnderTest.open();
+    under.stage(['old'], {}, 3);
+    under.log.roll();
+    await under.append(['older'], {});
+    under.log.flush().catch(() => undefined);
+    await under.world.advance(ms);
+    const { topicPartition, config } = under.log;
+    under.manager.delete(topicPartition);
+    under.log = under.manager.getOrCreate(topicPartition, { topicId: otherTopicId, config });
+    await under.world.advance(100);
+    assert.deepEqual(under.files(), ['partition.metadata'], `deleted after ${ms} ms`);
+  }
+});
+
+test('files of deleted segments that come back without their content are nothing to worry about (log history 700613)', async () => {
+  const under = await LogUnderTest.open();
+  await under.append(['a']);
+  under.log.roll();
+  await under.append(['b']);
+  await under.append(['c']);
+  await under.world.run(under.log.flush());
+  under.log.updateHighWatermark(3);
+  under.log.deleteRecordsBefore(2);
+  await under.world.run(under.manager.checkpoint());
+  under.machine = under.world.crash('broker', 'nothing');
+  const { fileSystem } = under.machine;
+  assert.notEqual(fileSystem.statSync(`${logFolder}/${firstSegment}`), undefined);
+  // If its indexes had not been on the device yet, only their names would be there.
+  for (const ending of ['index', 'timeindex']) fileSystem.replaceFileSync(`${logFolder}/00000000000000000000.${ending}`, '');
+  checkCrashedDisk(fileSystem, '/data');
+  await under.start();
+  assert.deepEqual(await under.values(), ['c']);
+  assert.deepEqual(
+    under.files().filter((name) => name.endsWith('.log')),
+    ['00000000000000000001.log'],
+  );
+});

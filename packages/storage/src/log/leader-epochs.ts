@@ -33,6 +33,7 @@ export class LeaderEpochs {
   /** The file says something else than `#entries`. */
   #isDirty = false;
   #writing: Promise<void> = written;
+  #isRetired = false;
 
   /** Throws DamagedCheckpointError. */
   constructor(fileSystem: FileSystem, path: string, isNew: boolean) {
@@ -117,13 +118,20 @@ export class LeaderEpochs {
    * batches, and a start cuts off what lies beyond either end of the log.
    */
   write(): Promise<void> {
-    if (!this.#isDirty) return this.#writing;
+    if (!this.#isDirty || this.#isRetired) return this.#writing;
     this.#isDirty = false;
-    this.#writing = this.#fileSystem.replaceFile(this.#path, this.#text()).catch((error: unknown) => {
-      this.#isDirty = true;
-      throw error;
-    });
+    this.#writing = this.#fileSystem
+      .replaceFile(this.#path, this.#text(), () => !this.#isRetired)
+      .catch((error: unknown) => {
+        this.#isDirty = true;
+        throw error;
+      });
     return this.#writing;
+  }
+
+  /** The log is not in use any more. Its folder may be another log's soon, which must not get the file of this one. */
+  retire(): void {
+    this.#isRetired = true;
   }
 
   #text(): string {

@@ -175,6 +175,11 @@ export class LogFiles {
     }
   }
 
+  /** The log is not in use any more. Its folder may be another log's soon, in which none of its files must be made anew. */
+  retire(): void {
+    this.#unsyncedSnapshots = undefined;
+  }
+
   removeSnapshots(isRemoved: (offset: number) => boolean): void {
     const removed = this.#snapshots.filter(isRemoved);
     for (const offset of removed) this.#world.fileSystem.removeSync(this.#file(offset, suffix.snapshot));

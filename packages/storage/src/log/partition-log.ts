@@ -667,5 +667,7 @@ export class PartitionLog {
     waiting?.reject(new ProtocolError(code, `${this.path} is closed`));
     this.#tail.clear();
     for (const segment of this.#segments.all()) segment.retire();
+    this.#leaderEpochs.retire();
+    this.#files.retire();
   }
 }

@@ -121,12 +121,15 @@ class LogVerification {
   #verifySegment(files: SegmentFiles, index: number): void {
     const { segments } = this.#folder;
     const isActive = index === segments.length - 1;
+    // A crash may bring back files of segments that were deleted, whatever has become of them; a start removes them.
+    const isDropped =
+      !this.#log.isClean && (segments[index + 1]?.baseOffset ?? Number.MAX_SAFE_INTEGER) <= this.#log.logStartOffset;
     // Whether a start mends them is known at the end of the segment.
     const complaints: (() => void)[] = [];
     const complainOf =
       (path: string): Complain =>
       (rule, position, detail) =>
-        complaints.push(() => this.#report(rule, path, position, detail, index >= this.#firstScanned));
+        complaints.push(() => this.#report(rule, path, position, detail, index >= this.#firstScanned || isDropped));
     const complain = complainOf(files.records);
     this.#beginAt(files.baseOffset, complain);
     const nextBaseOffset = segments[index + 1]?.baseOffset ?? Number.MAX_SAFE_INTEGER;
