@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Coordination } from '@odradek/coordination';
 import { zeroUuid } from '@odradek/protocol';
-import { createLogger, SeededRandom } from '@odradek/runtime';
+import { createLogger } from '@odradek/runtime';
 import { goldenDirectory } from '@odradek/testing';
 import { ConfigChanges, configOperations, configResourceTypes } from './config-changes.ts';
+import { createGoldenTopics, growGoldenTopic, startGoldenCluster } from './golden-cluster.fixture.ts';
 import { startOneBroker } from './one-broker.fixture.ts';
 
 interface Znode {
@@ -64,46 +65,20 @@ function assertSameNodes(actual: readonly string[], expected: readonly string[])
   assert.deepEqual([...actual].sort(), [...expected].sort());
 }
 
-/** Kafka's placement of t-rf3 began at the first broker. */
-class NoChance extends SeededRandom {
-  override nextInt(): number {
-    return 0;
-  }
-}
-
 describe('the tree that we write', () => {
   it('is what Kafka writes for the same requests', { skip: directory === undefined && 'no golden facts' }, async () => {
     const first = await startOneBroker({ rack: 'rack-0' });
     assertSameNodes(await ours(first.coordination), golden('02-after-first-broker'));
     await first.close();
 
-    const others = [1, 2].map((id) => ({ id, rack: `rack-${id}` }));
-    const { coordination, metadataCache, topicChanges, configChanges, close } = await startOneBroker({
-      rack: 'rack-0',
-      others,
-      random: new NoChance(1),
-    });
+    const { coordination, metadataCache, topicChanges, configChanges, close } = await startGoldenCluster();
     assertSameNodes(await ours(coordination), golden('03-after-start'));
 
-    const inTime = { timeoutMs: 10_000, validateOnly: false };
-    await topicChanges.createTopics(
-      [{ name: 't-rf3', numPartitions: 5, replicationFactor: 3, assignments: [], configs: [] }],
-      inTime,
-    );
-    // Its configs are not among those that the fixture knows, so they are written afterwards.
-    const assignments = [
-      [0, 1],
-      [1, 2],
-      [2, 0],
-    ].map((brokerIds, partitionIndex) => ({ partitionIndex, brokerIds }));
-    await topicChanges.createTopics(
-      [{ name: 't-manual', numPartitions: -1, replicationFactor: -1, assignments, configs: [] }],
-      inTime,
-    );
+    await createGoldenTopics(topicChanges);
     const exceptConfigs = (path: string): boolean => path !== '/config/topics/t-manual';
     assertSameNodes(await ours(coordination, exceptConfigs), golden('04-after-topic-create', exceptConfigs));
 
-    await topicChanges.createPartitions([{ name: 't-rf3', count: 7, assignments: null }], inTime);
+    await growGoldenTopic(topicChanges);
     assertSameNodes(await ours(coordination, exceptConfigs), golden('05-after-add-partitions', exceptConfigs));
 
     const rules = { rule: () => undefined, validate: () => undefined };

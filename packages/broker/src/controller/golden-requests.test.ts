@@ -6,9 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { SeededRandom } from '@odradek/runtime';
 import { goldenDirectory } from '@odradek/testing';
-import { startOneBroker } from '../admin/one-broker.fixture.ts';
+import { createGoldenTopics, growGoldenTopic, startGoldenCluster } from '../admin/golden-cluster.fixture.ts';
 
 interface GoldenRequest {
   readonly before: string;
@@ -56,34 +55,14 @@ function golden(moment: string): string[] {
     .map(({ toBroker, api, request }) => line(toBroker, api, request));
 }
 
-class NoChance extends SeededRandom {
-  override nextInt(): number {
-    return 0;
-  }
-}
-
 describe('the requests of the controller', () => {
   it('are those of Kafka', { skip: directory === undefined && 'no golden facts' }, async () => {
-    const others = [1, 2].map((id) => ({ id, rack: `rack-${id}` }));
-    const { topicChanges, requests, close } = await startOneBroker({ rack: 'rack-0', others, random: new NoChance(1) });
+    const { topicChanges, requests, close } = await startGoldenCluster();
     const sent = (): string[] => requests.splice(0).map(({ brokerId, name, body }) => line(brokerId, apiNames[name] ?? name, body));
-    const inTime = { timeoutMs: 10_000, validateOnly: false };
     sent();
-    await topicChanges.createTopics(
-      [{ name: 't-rf3', numPartitions: 5, replicationFactor: 3, assignments: [], configs: [] }],
-      inTime,
-    );
-    const assignments = [
-      [0, 1],
-      [1, 2],
-      [2, 0],
-    ].map((brokerIds, partitionIndex) => ({ partitionIndex, brokerIds }));
-    await topicChanges.createTopics(
-      [{ name: 't-manual', numPartitions: -1, replicationFactor: -1, assignments, configs: [] }],
-      inTime,
-    );
+    await createGoldenTopics(topicChanges);
     assert.deepEqual(sent().sort(), golden('after-topic-create').sort());
-    await topicChanges.createPartitions([{ name: 't-rf3', count: 7, assignments: null }], inTime);
+    await growGoldenTopic(topicChanges);
     assert.deepEqual(sent().sort(), golden('after-add-partitions').sort());
     await close();
   });
