@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes } from '@odradek/protocol';
-import type { Logger } from '@odradek/runtime';
+import { createLogger } from '@odradek/runtime';
 import { BrokerConfig } from '../broker-config.ts';
 import { MetadataCache } from '../metadata/metadata-cache.ts';
 import { callHandler, versionsOf } from '../requests/call-handler.fixture.ts';
@@ -11,16 +11,7 @@ import { type DescribedLog, describeLogDirsHandler } from './35-describe-log-dir
 import { describeClusterHandler } from './60-describe-cluster.ts';
 import { describeTopicPartitionsHandler } from './75-describe-topic-partitions.ts';
 
-const silent: Logger = {
-  trace: () => undefined,
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  fatal: () => undefined,
-  isEnabled: () => false,
-  child: () => silent,
-};
+const silent = createLogger({ level: 'fatal' });
 
 /** Broker 0 speaks PLAINTEXT, broker 1 only another listener; 2 is not there. Partition n of each topic is led by broker n. */
 function metadataWith(topics: Readonly<Record<string, number>>): MetadataCache {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCodes, ProtocolError } from '@odradek/protocol';
-import type { Logger } from '@odradek/runtime';
+import { createLogger } from '@odradek/runtime';
 import { type ConfigAlteration, type ConfigResource, configOperations, configResourceTypes } from '../admin/config-changes.ts';
 import { configSources } from '../admin/config-entries.ts';
 import { BrokerConfig } from '../broker-config.ts';
@@ -17,16 +17,7 @@ import { listConfigResourcesHandler } from './74-list-config-resources.ts';
 
 const { TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP } = configResourceTypes;
 
-const silent: Logger = {
-  trace: () => undefined,
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  fatal: () => undefined,
-  isEnabled: () => true,
-  child: () => silent,
-};
+const silent = createLogger({ level: 'trace', write: () => undefined });
 
 function metadataWith(...topics: readonly string[]): MetadataCache {
   const cache = new MetadataCache('cluster');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BufferPool, type ByteStream, type Clock, type Logger, type Timer } from '@odradek/runtime';
+import { BufferPool, type ByteStream, type Clock, createLogger, type Timer } from '@odradek/runtime';
 import { CloseConnectionError } from '../requests/close-connection-error.ts';
 import { anonymousPrincipal } from '../requests/request-context.ts';
 import { type AnswerBytes, BrokerConnection, type FrameHandler } from './broker-connection.ts';
@@ -66,22 +66,6 @@ class ManualTime {
   }
 }
 
-/** Keeps what was said. */
-function recordingLogger(lines: string[]): Logger {
-  const add = (message: string): void => void lines.push(message);
-  const logger: Logger = {
-    trace: add,
-    debug: add,
-    info: add,
-    warn: add,
-    error: add,
-    fatal: add,
-    isEnabled: () => true,
-    child: () => logger,
-  };
-  return logger;
-}
-
 /**
  * Requests are single words; those in capitals may overlap. A word waits for `release` when it begins with `wait`, in any case. A word
  * with a number at its end mutes the connection for so long.
@@ -126,7 +110,7 @@ function setUp(
     {
       clock: options.time?.clock ?? clock,
       timer: options.time?.timer ?? timer,
-      logger: recordingLogger(lines),
+      logger: createLogger({ write: (text) => void lines.push(text) }),
       memory,
       framePool: new BufferPool({ largestBytes: 2 ** 21, maxIdleBytes: 2 ** 25 }),
       requests: options.requests ?? requests,

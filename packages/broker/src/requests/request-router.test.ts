@@ -13,7 +13,7 @@ import {
   ProtocolError,
   RequestHeader,
 } from '@odradek/protocol';
-import { type Clock, type Logger, MetricsTable } from '@odradek/runtime';
+import { type Clock, createLogger, MetricsTable } from '@odradek/runtime';
 import type { AnswerBytes, ConnectionIdentity } from '../network/broker-connection.ts';
 import type { AnswerThrottle, RequestCost } from './answer-throttle.ts';
 import { CloseConnectionError } from './close-connection-error.ts';
@@ -38,17 +38,7 @@ type Act = (
 
 function setUp(act: Act = () => ({ errorCode: errorCodes.NONE }), throttle?: AnswerThrottle, clock: Clock = still) {
   const lines: string[] = [];
-  const add = (message: string): void => void lines.push(message);
-  const logger: Logger = {
-    trace: add,
-    debug: add,
-    info: add,
-    warn: add,
-    error: add,
-    fatal: add,
-    isEnabled: () => true,
-    child: () => logger,
-  };
+  const logger = createLogger({ write: (text) => void lines.push(text) });
   const heartbeat = defineHandler(HeartbeatRequest, HeartbeatResponse, { handle: (_request, context) => act(context) });
   const apiVersions = defineHandler(ApiVersionsRequest, ApiVersionsResponse, {
     handle: () => ({ errorCode: errorCodes.NONE }),
