@@ -1,12 +1,12 @@
 // A real ZooKeeper: one server or several, each a process of its own on free ports, with its files in a temporary directory.
 // Servers can be killed, started again, and stopped for a while as by a machine that hangs.
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { ServerProcess } from '../server-process.ts';
 import { until } from '../until.ts';
 import { findProgram, isContinuousIntegration, type Tool } from './machine-tools.ts';
 import { runCommand } from './run-command.ts';
@@ -131,36 +131,23 @@ export class ZooKeeperEnsemble {
   }
 }
 
-export class ZooKeeperServer {
-  readonly host = '127.0.0.1';
-  readonly port: number;
+export class ZooKeeperServer extends ServerProcess {
   readonly #home: string;
   readonly #classPath: string;
   readonly #javaArguments: readonly string[];
-  #child: ChildProcess | undefined;
-  #output = '';
 
   constructor(port: number, home: string, classPath: string, javaArguments: readonly string[]) {
-    this.port = port;
+    super({ name: 'ZooKeeper', port });
     this.#home = home;
     this.#classPath = classPath;
     this.#javaArguments = javaArguments;
   }
 
-  get isRunning(): boolean {
-    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
-  }
-
-  /** What the server has printed; the last 64 KiB. */
-  get output(): string {
-    return this.#output;
-  }
-
   /** Starts on the files of before. Returns when the port is open, which is before the server has a role. */
-  async start(): Promise<void> {
-    const child = spawn(
-      'java',
-      [
+  start(): Promise<void> {
+    return this.spawnUntilOpen({
+      program: 'java',
+      args: [
         '-Xmx128m',
         '-XX:+UseSerialGC',
         '-XX:TieredStopAtLevel=1',
@@ -171,23 +158,8 @@ export class ZooKeeperServer {
         'org.apache.zookeeper.server.quorum.QuorumPeerMain',
         join(this.#home, 'zoo.cfg'),
       ],
-      { stdio: ['ignore', 'pipe', 'pipe'], cwd: this.#home },
-    );
-    const keep = (chunk: Buffer): void => {
-      this.#output = (this.#output + chunk.toString()).slice(-64 * 1024);
-    };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
-    // A server must not outlive the test, however that ends.
-    const killChild = (): boolean => child.kill('SIGKILL');
-    process.once('exit', killChild);
-    child.once('close', () => process.removeListener('exit', killChild));
-    this.#child = child;
-    await until('ZooKeeper listens', () => (this.isRunning ? this.#ask('').then(() => true) : true), { timeoutMs: 60_000 });
-    if (!this.isRunning) {
-      const files = readdirSync(this.#home).join(' ');
-      throw new Error(`ZooKeeper stopped at its start with ${child.exitCode ?? child.signalCode} (${files}):\n${this.#output}`);
-    }
+      cwd: this.#home,
+    });
   }
 
   /** undefined: it does not serve, or not yet. */
@@ -196,32 +168,13 @@ export class ZooKeeperServer {
     return /^Mode: (leader|follower|standalone)$/m.exec(answer)?.[1] as ZooKeeperRole | undefined;
   }
 
-  /** Ends the server at once (SIGKILL). */
-  async kill(): Promise<void> {
-    const child = this.#child;
-    this.#child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, 'close');
-    child.kill('SIGKILL');
-    await closed;
-  }
-
-  /** Stops it in the middle of whatever it does; its connections stay. */
-  pause(): void {
-    this.#child?.kill('SIGSTOP');
-  }
-
-  resume(): void {
-    this.#child?.kill('SIGCONT');
-  }
-
-  /** One of its four-letter commands; with none, whether somebody listens. */
+  /** One of its four-letter commands. */
   #ask(command: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let answer = '';
       const socket = connect(this.port, this.host);
       socket.setTimeout(2000, () => socket.destroy(new Error('no answer')));
-      socket.once('connect', () => (command === '' ? socket.destroy() : socket.write(command)));
+      socket.once('connect', () => socket.write(command));
       socket.on('data', (chunk) => {
         answer += chunk.toString();
       });
