@@ -12,7 +12,7 @@ import { runInNewContext } from 'node:vm';
 export interface HeapView {
   /** Bytes that V8 holds, in use or not. */
   readonly heapBytes: number;
-  /** The share of the time since the last look in which the event loop was at work, 0 to 1. */
+  /** The share of the time since the last look in which the process was at work, 0 to 1. */
   readonly busyShare: number;
 }
 
@@ -40,21 +40,35 @@ export function decide(state: TrimmerState, view: HeapView): { readonly mustTrim
 /** Looks every few seconds for as long as the process lives, without keeping it alive. */
 export function trimMemoryWhenQuiet(): void {
   let state: TrimmerState = { trimmedBytes: 0, quietLooks: 0 };
-  let last = performance.eventLoopUtilization();
+  let last = workSoFar();
   setInterval(() => {
-    const now = performance.eventLoopUtilization();
-    const view = {
-      heapBytes: getHeapStatistics().total_heap_size,
-      busyShare: performance.eventLoopUtilization(now, last).utilization,
-    };
+    const now = workSoFar();
+    const view = { heapBytes: getHeapStatistics().total_heap_size, busyShare: busyShareBetween(last, now) };
     last = now;
     const decision = decide(state, view);
     state = decision.state;
     if (!decision.mustTrim) return;
     collectThoroughly();
     state = { trimmedBytes: getHeapStatistics().total_heap_size, quietLooks: 0 };
-    last = performance.eventLoopUtilization();
+    last = workSoFar();
   }, lookIntervalMs).unref();
+}
+
+interface Work {
+  readonly atMs: number;
+  readonly loop: ReturnType<typeof performance.eventLoopUtilization>;
+  readonly cpuMs: number;
+}
+
+function workSoFar(): Work {
+  const { user, system } = process.cpuUsage();
+  return { atMs: performance.now(), loop: performance.eventLoopUtilization(), cpuMs: (user + system) / 1000 };
+}
+
+/** By the event loop; but where other processes want the machine, a loop that waits for its turn seems to be at work, and has no use of it. */
+function busyShareBetween(last: Work, now: Work): number {
+  const loopShare = performance.eventLoopUtilization(now.loop, last.loop).utilization;
+  return Math.min(loopShare, (now.cpuMs - last.cpuMs) / (now.atMs - last.atMs));
 }
 
 /** `gc` is offered to programs only behind a flag, which can be set for one new context; the flavor is V8's most thorough. */

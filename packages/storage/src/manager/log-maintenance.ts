@@ -49,6 +49,16 @@ interface Logs {
   readonly onLogShortened: (log: PartitionLog) => void;
 }
 
+/** What a checkpoint says: the offset of each log. */
+interface Offsets {
+  readonly logs: readonly PartitionLog[];
+  readonly offsets: readonly number[];
+}
+
+interface Written extends Offsets {
+  readonly writing: Promise<void>;
+}
+
 export class LogMaintenance {
   readonly #logs: Logs;
   readonly #world: LogWorld;
@@ -56,8 +66,8 @@ export class LogMaintenance {
   readonly #tasks = new Map<string, TimerTask>();
   /** Segments that stay because of a record from the future. */
   readonly #warnedOf = new WeakSet<LogSegment>();
-  /** What was written last, by file: an idle broker writes nothing. */
-  readonly #written = new Map<string, { readonly content: string; readonly writing: Promise<void> }>();
+  /** What was written last, by file: an idle broker writes nothing, and puts no text together. */
+  readonly #written = new Map<string, Written>();
 
   constructor(logs: Logs, world: LogWorld, intervals: Partial<MaintenanceIntervals>) {
     this.#logs = logs;
@@ -116,27 +126,37 @@ export class LogMaintenance {
   }
 
   async #write(directory: LogDirectory, name: CheckpointName): Promise<void> {
-    const offsets = [];
-    for (const log of [...this.#logs.logs(), ...this.#logs.futures()]) {
-      if (log.directory !== directory) continue;
-      if (name === 'logStartOffset' && log.isStartInNames) continue;
-      const offset = log[name];
-      if (offset !== undefined) offsets.push({ topicPartition: log.topicPartition, offset });
-    }
+    const now = this.#offsetsIn(directory, name);
     // Most brokers compact nothing.
-    if (name === 'cleanedOffset' && offsets.length === 0 && !directory.hasCheckpoint(name)) return;
+    if (name === 'cleanedOffset' && now.offsets.length === 0 && !directory.hasCheckpoint(name)) return;
     const key = `${name} ${directory.path}`;
-    const content = printOffsets(offsets);
     const last = this.#written.get(key);
-    if (last?.content === content) return last.writing;
-    const writing = directory.writeCheckpoint(name, content);
-    this.#written.set(key, { content, writing });
+    if (last !== undefined && isSame(last, now)) return last.writing;
+    const lines = now.logs.map(({ topicPartition }, index) => ({ topicPartition, offset: now.offsets[index] ?? 0 }));
+    const writing = directory.writeCheckpoint(name, printOffsets(lines));
+    this.#written.set(key, { ...now, writing });
     try {
       await writing;
     } catch (error) {
       this.#written.delete(key);
       throw error;
     }
+  }
+
+  #offsetsIn(directory: LogDirectory, name: CheckpointName): Offsets {
+    const logs: PartitionLog[] = [];
+    const offsets: number[] = [];
+    for (const source of [this.#logs.logs(), this.#logs.futures()]) {
+      for (const log of source) {
+        if (log.directory !== directory) continue;
+        if (name === 'logStartOffset' && log.isStartInNames) continue;
+        const offset = log[name];
+        if (offset === undefined) continue;
+        logs.push(log);
+        offsets.push(offset);
+      }
+    }
+    return { logs, offsets };
   }
 
   async #flushDue(): Promise<void> {
@@ -220,6 +240,13 @@ export class LogMaintenance {
     };
     schedule(Math.min(firstMs, intervalMs));
   }
+}
+
+function isSame(one: Offsets, other: Offsets): boolean {
+  return (
+    one.logs.length === other.logs.length &&
+    one.offsets.every((offset, index) => offset === other.offsets[index] && one.logs[index] === other.logs[index])
+  );
 }
 
 /** The timestamp is looked for only when it is asked for: mostly that of the first segment decides. */
