@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { buildControlBatch, errorCodes } from '@odradek/protocol';
 import { batch, LogUnderTest, logFolder } from '../log/open-log.fixture.ts';
 import { checkCrashedDisk } from './disk-checks.fixture.ts';
+import { FailingDisk } from './failing-disk.fixture.ts';
 
 const otherTopicId = 'AAAAAAAAAAAAAAAAAAAAAQ';
 
@@ -353,4 +354,47 @@ test('files of deleted segments that come back without their content are nothing
     under.files().filter((name) => name.endsWith('.log')),
     ['00000000000000000001.log'],
   );
+});
+
+test('a segment is not cut off as long as a crash could bring back what follows it (log history 702983)', async () => {
+  const producer = { producerId: 9, producerEpoch: 0 };
+  const markerOf = (): Buffer =>
+    buildControlBatch({ ...producer, type: 'abort', coordinatorEpoch: 0, timestamp: Date.UTC(2025, 0, 1) });
+  // The disk fails at every change in turn that the cutting off makes, and of those that were made some reach the device.
+  for (let change = 1; change <= 16; change++) {
+    for (const ending of ['timeindex', 'txnindex', 'index', 'log']) {
+      let failing!: FailingDisk;
+      const under = await LogUnderTest.open({ indexIntervalBytes: 0 }, (disk) => {
+        failing = new FailingDisk(disk);
+        return failing.fileSystem;
+      });
+      await under.append(['a']);
+      await under.append(['b'], { ...producer, baseSequence: 0, isTransactional: true }, 1000);
+      await under.world.run(under.log.appendAsLeader(markerOf(), { leaderEpoch: 0, origin: 'coordinator' }).written);
+      under.log.roll();
+      await under.append(['c']);
+      await under.world.run(under.log.flush());
+      under.log.updateHighWatermark(4);
+      await under.world.run(under.manager.checkpoint());
+      failing.failAfter(change);
+      try {
+        under.log.truncateTo(1);
+      } catch {
+        assert.equal(under.log.directory.isOnline, false);
+      }
+      failing.failAfter(Number.POSITIVE_INFINITY);
+      under.machine.fileSystem.faults.clear();
+      writtenBack(under, `00000000000000000000.${ending}`);
+      under.machine = under.world.crash('broker', 'nothing');
+      checkCrashedDisk(under.machine.fileSystem, '/data');
+      await under.start();
+      if (under.log.logEndOffset < 3) continue;
+      // All that was there is there, so all that is known of it must be.
+      under.log.updateHighWatermark(under.log.logEndOffset);
+      const read = await under.world.run(
+        Promise.resolve(under.log.read(0, { maxBytes: 10_000, isolation: 'lastStable', minOneBatch: true })),
+      );
+      assert.deepEqual(read.abortedTransactions, [{ producerId: 9, firstOffset: 1 }], `change ${change}, ${ending}`);
+    }
+  }
 });

@@ -57,7 +57,6 @@ export class LogBody implements LogParts {
     this.leaderEpochs.clear();
     this.producerStates.clear();
     return () => {
-      kept?.truncateTo(offset);
       try {
         segment.markStart();
       } catch (error) {
@@ -66,6 +65,7 @@ export class LogBody implements LogParts {
       }
       this.#removeForGood(removed, () => true);
       segment.markStart();
+      kept?.truncateTo(offset);
     };
   }
 
@@ -73,16 +73,18 @@ export class LogBody implements LogParts {
   cutOffAt(offset: number, logStartOffset: number, config: LogConfig): number {
     const { segments, leaderEpochs, producerStates } = this;
     const removed = segments.remove((segment) => segment.baseOffset >= offset && segment !== segments.first);
+    this.#removeForGood(removed, (each) => each > offset);
     const endOffset = segments.active.truncateTo(offset);
     leaderEpochs.truncateFromEnd(endOffset);
-    this.#removeForGood(removed, (each) => each > endOffset);
+    this.#files.removeSnapshots((each) => each > endOffset);
     this.#files.loadProducerStates(producerStates, segments, logStartOffset, endOffset, config);
     return endOffset;
   }
 
   /**
-   * If a crash brought back what followed the segment that is written from now on, that would not be the last, which a start scans
-   * whatever an old checkpoint says; and if it brought back a snapshot of the end, the log might pass for one that was left in order.
+   * If a crash brought back what followed the segment that is cut off and written from now on, that would not be the last, which a start
+   * scans whatever an old checkpoint says: of its files some may be cut and others not. And if it brought back a snapshot of the end, the
+   * log might pass for one that was left in order.
    */
   #removeForGood(segments: readonly LogSegment[], isSnapshotRemoved: (offset: number) => boolean): void {
     this.#files.removeSegments(segments, 0);

@@ -1,7 +1,8 @@
 // A log of its own on a simulated machine, for tests.
 
 import { buildRecordBatch, iterateBatches, type RecordBatchOptions } from '@odradek/protocol';
-import { type CrashLeaves, type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
+import type { FileSystem } from '@odradek/runtime';
+import { type CrashLeaves, type SimulatedDisk, type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
 import { LogManager } from '../manager/log-manager.ts';
 import type { AppendInfo } from './append-info.ts';
 import { defaultLogConfig, type LogConfig } from './log-config.ts';
@@ -17,21 +18,25 @@ export class LogUnderTest {
   manager!: LogManager;
   log!: PartitionLog;
   readonly #config: LogConfig;
+  readonly #seen: (disk: SimulatedDisk) => FileSystem;
 
-  private constructor(config: Partial<LogConfig>) {
+  private constructor(config: Partial<LogConfig>, seen: (disk: SimulatedDisk) => FileSystem) {
+    this.#seen = seen;
     this.world = new SimulatedWorld({ seed: 1 });
     this.machine = this.world.machine('broker');
     this.#config = { ...defaultLogConfig, ...config };
   }
 
-  static async open(config: Partial<LogConfig> = {}): Promise<LogUnderTest> {
-    const made = new LogUnderTest(config);
+  /** `seen` makes of the disk what the log sees of it. */
+  static async open(config: Partial<LogConfig> = {}, seen = (disk: SimulatedDisk): FileSystem => disk): Promise<LogUnderTest> {
+    const made = new LogUnderTest(config, seen);
     await made.start();
     return made;
   }
 
   async start(): Promise<void> {
-    this.manager = LogManager.open({ world: this.machine, directories: ['/data'], topicLogConfig: () => this.#config });
+    const world = { ...this.machine, fileSystem: this.#seen(this.machine.fileSystem) };
+    this.manager = LogManager.open({ world, directories: ['/data'], topicLogConfig: () => this.#config });
     await this.world.run(this.manager.load());
     this.log = this.manager.getOrCreate(topicPartition, { topicId, config: this.#config });
   }
