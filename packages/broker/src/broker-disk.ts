@@ -83,8 +83,10 @@ export function followDiskFailures(
     isRetryDue = true;
     world.timer.schedule(fullDiskRetryMs, () => {
       isRetryDue = false;
-      // The controller orders all partitions of this broker again. Its store may be on the same disk.
-      announceLogDirectoryFailure(coordination, brokerId).catch(() => replicaManager.onDiskFull());
+      if (!replicaManager.awaitsRoom) return;
+      // The controller orders all partitions of this broker again, as far as it knows that it has to: the refusal may still be on its way
+      // to it, and its store on the same disk. So this goes on until there is room and the order has come.
+      announceLogDirectoryFailure(coordination, brokerId).then(replicaManager.onDiskFull, replicaManager.onDiskFull);
     });
   };
 }

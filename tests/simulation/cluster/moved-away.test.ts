@@ -159,3 +159,17 @@ describe('a replica that is moved away', () => {
     assert.equal(simulated.failures.length, 0);
   });
 });
+
+test('a replica for which there was no room is made when there is, though its refusal came late to the controller', async () => {
+  const { world, move, replicasOf } = await start();
+  const { fileSystem } = world.machine('broker-2');
+  for (const other of ['broker-0', 'broker-1']) world.simulatedNetwork.cutOneWay('broker-2', other);
+  fileSystem.capacityBytes = fileSystem.usedBytes;
+  const moving = move(0, 2);
+  await world.advance(2_000);
+  fileSystem.capacityBytes = Number.MAX_SAFE_INTEGER;
+  await world.advance(5_000);
+  world.simulatedNetwork.heal();
+  await moving;
+  assert.equal(replicasOf(2)[0]?.topic, topic);
+});

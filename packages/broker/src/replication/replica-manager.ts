@@ -74,6 +74,8 @@ export class ReplicaManager {
 
   /** Told when a partition could not be made because the disk is full: it is offline until the controller orders it again. */
   onDiskFull: () => void = () => undefined;
+  /** Those partitions. */
+  readonly #withoutRoom = new Set<Partition>();
 
   /** Requests that wait for a partition: fetches for data, produce requests for replicas, deletions for all replicas. */
   readonly delayedFetches: Purgatory<Partition>;
@@ -207,8 +209,14 @@ export class ReplicaManager {
     for (const topic of this.#topics.keys()) this.updateLogConfigs(topic);
   }
 
+  /** Whether a partition could not be made because the disk is full, and has not been ordered again since. */
+  get awaitsRoom(): boolean {
+    return this.#withoutRoom.size > 0;
+  }
+
   /** Answers everything that waits. */
   close(): void {
+    this.#withoutRoom.clear();
     this.#lagCheck?.cancel();
     this.delayedFetches.close();
     this.delayedProduces.close();
@@ -249,7 +257,10 @@ export class ReplicaManager {
       if (error.code === errorCodes.KAFKA_STORAGE_ERROR) {
         partition.markOffline();
         this.#keep(partition);
-        if (isDiskFull(error.cause)) this.onDiskFull();
+        if (isDiskFull(error.cause)) {
+          this.#withoutRoom.add(partition);
+          this.onDiskFull();
+        }
       }
       return error.code;
     }
@@ -270,6 +281,8 @@ export class ReplicaManager {
   }
 
   #keep(partition: Partition): void {
+    const replaced = this.find(partition.topic, partition.index);
+    if (replaced !== undefined && replaced !== partition) this.#withoutRoom.delete(replaced);
     if (partition.topicId !== zeroUuid) this.#topicNames.set(partition.topicId, partition.topic);
     const partitions = this.#topics.get(partition.topic);
     if (partitions === undefined) this.#topics.set(partition.topic, new Map([[partition.index, partition]]));
@@ -313,6 +326,7 @@ export class ReplicaManager {
 
   #forget(partition: Partition): void {
     const { topic, index, topicId } = partition;
+    this.#withoutRoom.delete(partition);
     const partitions = this.#topics.get(topic);
     partitions?.delete(index);
     if (partitions?.size !== 0) return;
