@@ -11,21 +11,21 @@ import { FilePool } from '../log/file-pool.ts';
 import type { LogConfig } from '../log/log-config.ts';
 import { longestFileName, partitionMetadataFile, setAsideFolder } from '../log/log-file-names.ts';
 import type { LogWorld } from '../log/log-files.ts';
-import { openingFailed, openLog, type RecoveryReport } from '../log/open-log.ts';
+import type { RecoveryReport } from '../log/open-log.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { TailBudget } from '../log/tail-cache.ts';
 import { type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import { WriteScheduler } from '../log/write-scheduler.ts';
 import { FoldersAside } from './folders-aside.ts';
 import { type FoundPartition, findPartitions } from './found-partitions.ts';
+import { FutureLogs, type FutureLogsHost } from './future-logs.ts';
 import { isContained, leftOverOf } from './left-over.ts';
 import { type FoundLog, loadDirectory, type UnreadableLog } from './load-directory.ts';
 import { LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
-import type { MoveHost } from './log-move.ts';
-import { defaultMoveSettings, LogMoves, type MoveSettings } from './log-moves.ts';
+import { defaultMoveSettings, type MoveSettings } from './log-moves.ts';
+import { type NewLogOptions, NewLogs } from './new-logs.ts';
 import { readTopicId, writeTopicId } from './partition-metadata.ts';
-import { directoriesForNewLog } from './placement.ts';
 
 export interface LogManagerOptions {
   readonly world: World;
@@ -54,9 +54,7 @@ export interface CleanerOptions {
   readonly runIn: 'thread' | 'turns';
 }
 
-export interface CreateLogOptions {
-  readonly topicId: string;
-  readonly config: LogConfig;
+export interface CreateLogOptions extends NewLogOptions {
   /** False: the partition was here before, so it is not made anew as long as it may lie in a directory that is offline. */
   readonly isNew?: boolean;
 }
@@ -79,15 +77,10 @@ export class LogManager {
   readonly #options: LogManagerOptions;
   readonly #logWorld: LogWorld;
   readonly #logs = new Map<string, PartitionLog>();
-  /** Logs on their way into another directory, as far as they have got. */
-  readonly #futures = new Map<string, PartitionLog>();
-  /** What logs were before they moved, as long as their folders have the names of the logs. */
-  readonly #leftBehind = new Map<string, PartitionLog>();
+  readonly #futures: FutureLogs;
   /** Logs that are here and cannot be opened: their folders. */
   readonly #unreadable = new Map<string, { readonly path: string; readonly directory: LogDirectory }>();
-  /** Where partitions are to go that are not here yet. */
-  readonly #preferred = new Map<string, LogDirectory>();
-  readonly #moves: LogMoves;
+  readonly #newLogs: NewLogs;
   readonly #aside: FoldersAside;
   readonly #maintenance: LogMaintenance;
   readonly #cleaner: CleanerSchedule | undefined;
@@ -121,8 +114,14 @@ export class LogManager {
       tailBudget: new TailBudget(tailCacheBytes),
     };
     this.#aside = new FoldersAside(this.#logWorld);
+    this.#newLogs = new NewLogs({
+      world: this.#logWorld,
+      directories: this.directories,
+      isCordoned: options.isCordoned ?? (() => false),
+      logs: () => this.#all(),
+    });
     this.#maintenance = new LogMaintenance(this, this.#logWorld, options.intervals ?? {});
-    this.#moves = new LogMoves(this.#moveHost(), options.moves ?? defaultMoveSettings);
+    this.#futures = new FutureLogs(this.#futuresHost(), options.moves ?? defaultMoveSettings);
     this.#cleaner = options.cleaner === undefined ? undefined : this.#createCleaner(options.cleaner);
   }
 
@@ -268,6 +267,11 @@ export class LogManager {
     return this.#futures.values();
   }
 
+  *#all(): Generator<PartitionLog, void, undefined> {
+    yield* this.#logs.values();
+    yield* this.#futures.values();
+  }
+
   get logCount(): number {
     return this.#logs.size;
   }
@@ -286,7 +290,9 @@ export class LogManager {
       return existing;
     }
     this.#ensureNotElsewhere(topicPartition, options.isNew === false);
-    return this.#create(topicPartition, options);
+    const log = this.#newLogs.create(topicPartition, options);
+    this.#logs.set(topicPartitionKey(topicPartition), log);
+    return log;
   }
 
   /** A crash has left the file with the id unfinished, or the log is from before topics had ids. The log itself hears of it at the next start. */
@@ -315,63 +321,6 @@ export class LogManager {
     return this.directories.some(({ isOnline }) => !isOnline);
   }
 
-  /** In the directory that is wanted or has the fewest, or the next when that one has a fault or is full. */
-  #create(topicPartition: TopicPartition, options: CreateLogOptions): PartitionLog {
-    const name = topicPartitionKey(topicPartition);
-    let failure: unknown;
-    for (const directory of this.#directoriesFor(name)) {
-      try {
-        const log = this.#createIn(directory, name, topicPartition, options);
-        this.#logs.set(name, log);
-        this.#preferred.delete(name);
-        return log;
-      } catch (error) {
-        failure ??= error;
-      }
-    }
-    throw failure ?? new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, 'All log directories are offline');
-  }
-
-  #directoriesFor(name: string): LogDirectory[] {
-    const preferred = this.#preferred.get(name);
-    if (preferred?.isOnline === true) return [preferred];
-    const counts = new Map<LogDirectory, number>();
-    for (const logs of [this.#logs, this.#futures]) {
-      for (const { directory } of logs.values()) counts.set(directory, (counts.get(directory) ?? 0) + 1);
-    }
-    return directoriesForNewLog(this.directories, counts, this.#options.isCordoned ?? (() => false));
-  }
-
-  #createIn(directory: LogDirectory, folder: string, topicPartition: TopicPartition, options: CreateLogOptions): PartitionLog {
-    const { fileSystem } = this.#logWorld;
-    const path = `${directory.path}/${folder}`;
-    let isNew = false;
-    try {
-      // Nobody should have put anything there since the start; but what is there is not overwritten.
-      isNew = fileSystem.statSync(path) === undefined;
-      directory.forceNames();
-      fileSystem.makeDirectorySync(path);
-      if (options.topicId !== zeroUuid) writeTopicId(fileSystem, `${path}/${partitionMetadataFile}`, options.topicId);
-      const { log } = openLog(path, this.#logWorld, {
-        topicPartition,
-        topicId: options.topicId,
-        directory,
-        config: options.config,
-        isNew,
-        isClean: isNew,
-        recoveryPoint: 0,
-        logStartOffset: 0,
-        highWatermark: 0,
-      });
-      return log;
-    } catch (error) {
-      if (isDiskFault(error)) directory.fail(error);
-      // Another directory may have room.
-      else if (isNew) fileSystem.removeSync(path);
-      throw openingFailed(path, error);
-    }
-  }
-
   /** The directory of that path, online or not; undefined when none is configured. */
   directory(path: string): LogDirectory | undefined {
     return this.directories.find((directory) => directory.path === path);
@@ -379,7 +328,7 @@ export class LogManager {
 
   /** The partition will be made in that directory, if it is made here at all. */
   prefer(topicPartition: TopicPartition, directory: LogDirectory): void {
-    this.#preferred.set(topicPartitionKey(topicPartition), directory);
+    this.#newLogs.prefer(topicPartitionKey(topicPartition), directory);
   }
 
   /**
@@ -387,100 +336,49 @@ export class LogManager {
    * with a directory offline there might be another future log of it.
    */
   startMove(topicPartition: TopicPartition, directory: LogDirectory): void {
-    const name = topicPartitionKey(topicPartition);
-    const source = this.#logs.get(name);
-    if (source === undefined) throw new ProtocolError(errorCodes.REPLICA_NOT_AVAILABLE, `There is no log of ${name} here`);
-    if (this.#futures.get(name)?.directory !== directory) this.cancelMove(topicPartition);
-    if (source.directory === directory) return;
-    if (!this.#futures.has(name)) {
-      if (this.#hasOfflineDirectory)
-        throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${name} cannot move while a log directory is offline`);
-      const folder = this.#aside.newName(name, 'future');
-      const { topicId, config } = source;
-      const future = this.#createIn(directory, folder, topicPartition, { topicId, config });
-      future.cleanedOffset = source.cleanedOffset;
-      this.#futures.set(name, future);
-      this.#preferred.delete(name);
-    }
-    this.resumeMove(topicPartition);
+    this.#futures.start(topicPartitionKey(topicPartition), directory);
   }
 
   /** A log that was on its way when the broker stopped goes on, now that it is known that the partition is still here. */
   resumeMove(topicPartition: TopicPartition): void {
-    const name = topicPartitionKey(topicPartition);
-    const source = this.#logs.get(name);
-    const future = this.#futures.get(name);
-    if (source === undefined || future === undefined) return;
-    const isOfOtherTopic = source.topicId !== future.topicId && source.topicId !== zeroUuid;
-    if (isOfOtherTopic || source.directory === future.directory) {
-      this.cancelMove(topicPartition);
-      return;
-    }
-    this.#cleaner?.abort(source);
-    this.#moves.start(name, source, future);
+    this.#futures.resume(topicPartitionKey(topicPartition));
   }
 
   /** The log stays where it is, and what was copied is removed. */
   cancelMove(topicPartition: TopicPartition): void {
-    const name = topicPartitionKey(topicPartition);
-    this.#moves.cancel(name);
-    const future = this.#futures.get(name);
-    if (future === undefined) return;
-    this.#futures.delete(name);
-    this.#aside.put(future, 'delete');
+    this.#futures.cancel(topicPartitionKey(topicPartition));
   }
 
   /** `num.replica.alter.log.dirs.threads` or the rate has changed. */
   updateMoves(settings: MoveSettings): void {
-    this.#moves.updateSettings(settings);
+    this.#futures.updateSettings(settings);
   }
 
-  #moveHost(): MoveHost {
+  #futuresHost(): FutureLogsHost {
     return {
       world: this.#logWorld,
-      isBeingCleaned: (log) => this.isBeingCleaned(log),
-      reopen: (folder, directory, like, isClean) => this.#reopen(folder, directory, like, isClean),
-      replaced: (source, log) => this.#replaced(source, log),
-      discard: (source) => this.#discard(source),
-      futureReopened: (future) => {
-        this.#futures.set(topicPartitionKey(future.topicPartition), future);
+      aside: this.#aside,
+      hasOfflineDirectory: () => this.#hasOfflineDirectory,
+      get: (name) => this.#logs.get(name),
+      create: (folder, directory, { topicPartition, topicId, config }) => {
+        this.#newLogs.forget(topicPartitionKey(topicPartition));
+        return this.#newLogs.createIn(directory, folder, topicPartition, { topicId, config });
       },
-      gaveUp: (source) => this.cancelMove(source.topicPartition),
+      isBeingCleaned: (log) => this.isBeingCleaned(log),
+      abortCleaning: (log) => this.#cleaner?.abort(log),
+      replace: (name, log) => {
+        this.#logs.set(name, log);
+        this.onLogMoved(log);
+      },
     };
-  }
-
-  #reopen(folder: string, directory: LogDirectory, like: PartitionLog, isClean: boolean): PartitionLog {
-    const { topicPartition, topicId, config, logStartOffset, highWatermark, cleanedOffset } = like;
-    // Not closed in order: all of it is looked through, since the future log is only a copy.
-    const options = { topicPartition, topicId, directory, config, isNew: false, isClean, recoveryPoint: 0, logStartOffset };
-    return openLog(folder, this.#logWorld, { ...options, highWatermark, cleanedOffset }).log;
-  }
-
-  #replaced(source: PartitionLog, log: PartitionLog): void {
-    const name = topicPartitionKey(log.topicPartition);
-    log.cleanedOffset = source.cleanedOffset;
-    this.#futures.delete(name);
-    this.#logs.set(name, log);
-    this.#leftBehind.set(name, source);
-    this.onLogMoved(log);
-    source.closeFiles();
-    log.directory.checkpointSoon().catch(() => undefined);
-  }
-
-  #discard(source: PartitionLog): void {
-    const name = topicPartitionKey(source.topicPartition);
-    if (this.#leftBehind.get(name) !== source) return;
-    this.#leftBehind.delete(name);
-    this.#aside.put(source, 'delete');
   }
 
   /** The log is gone at once; its folder, renamed, is removed after file.delete.delay.ms. Does nothing when there is no such log. */
   delete(topicPartition: TopicPartition): void {
     const name = topicPartitionKey(topicPartition);
-    this.#preferred.delete(name);
+    this.#newLogs.forget(name);
     this.cancelMove(topicPartition);
-    const leftBehind = this.#leftBehind.get(name);
-    if (leftBehind !== undefined) this.#discard(leftBehind);
+    this.#futures.discardLeftBehind(name);
     const unreadable = this.#unreadable.get(name);
     if (unreadable !== undefined) this.#deleteUnreadable(name, unreadable);
     const log = this.#logs.get(name);
@@ -528,8 +426,8 @@ export class LogManager {
     this.#maintenance.stop();
     this.#aside.close();
     await this.#cleaner?.close();
-    await this.#moves.close();
-    const logs = [...this.#logs.values(), ...this.#futures.values()];
+    await this.#futures.close();
+    const logs = [...this.#all()];
     // Many at a time: each waits for the device, which can do more than one thing at once.
     for (let first = 0; first < logs.length; first += logsClosedTogether) {
       await Promise.all(logs.slice(first, first + logsClosedTogether).map((log) => this.#closeLog(log)));
@@ -564,7 +462,7 @@ export class LogManager {
       for (const [name, log] of logs) {
         if (log.directory !== directory) continue;
         logs.delete(name);
-        this.#moves.cancel(name);
+        this.#futures.stop(name);
         this.#cleaner?.abort(log);
         // Not now: whoever met the fault is still at work in one of these logs.
         this.#logWorld.timer.afterThisTurn(() => log.closeFiles());
