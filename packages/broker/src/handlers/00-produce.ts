@@ -210,6 +210,13 @@ async function awaitWrites(
       append.answer.errorCode = append.errorCode ?? errorCodes.NONE;
     }
   }
+  for (const { answer, info } of appends) {
+    // Clients take that for a success that tells no offsets.
+    if (info.isDuplicate && info.firstOffset < 0 && answer.errorCode === errorCodes.NONE) {
+      answer.errorCode = errorCodes.DUPLICATE_SEQUENCE_NUMBER;
+      answer.logAppendTimeMs = -1;
+    }
+  }
   return answerOf(parts, responses, request.acks, context);
 }
 

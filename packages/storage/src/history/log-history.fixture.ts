@@ -181,11 +181,12 @@ export class LogHistory {
 
   /**
    * A crash that brings deleted records back brings back producers too that the log had forgotten, and that have begun at 0 again
-   * since. What they send next may then repeat one of the old batches.
+   * since. What they send next may then repeat one of the old batches, or lie before all that the log remembers.
    */
   #checkForgotten(batch: RecordBatch, info: AppendInfo): void {
     assert.ok(this.#model.knownFrom > 0, `${info.firstOffset} is no duplicate`);
-    this.#checkDuplicate(batch, info);
+    if (info.firstOffset >= 0) this.#checkDuplicate(batch, info);
+    else this.#await(info, info.lastOffset + 1);
   }
 
   #checkDuplicate(sent: RecordBatch, info: AppendInfo): void {

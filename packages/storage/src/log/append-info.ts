@@ -8,8 +8,9 @@ export interface AppendOptions {
 }
 
 export interface AppendInfo {
-  /** -1: there was no batch to append. */
+  /** -1: there was no batch to append, or it is a duplicate whose offsets are forgotten. */
   readonly firstOffset: number;
+  /** Of a duplicate whose offsets are forgotten: it lies at or before this one. */
   readonly lastOffset: number;
   /** ms; -1 where the records keep their own times. */
   readonly logAppendTime: number;

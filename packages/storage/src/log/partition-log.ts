@@ -19,8 +19,8 @@ import type { LogFiles } from './log-files.ts';
 import { type FetchedRecords, type ReadOptions, readLog } from './log-reads.ts';
 import { type LogSegment, maxRelativeOffset } from './log-segment.ts';
 import type { LogSegments } from './log-segments.ts';
-import { checkProducer, replayIndexed } from './producer-replay.ts';
-import type { ActiveProducer, BatchMetadata, LastOfProducer, ProducerStates } from './producer-states.ts';
+import { checkProducer, type Repetition, replayIndexed } from './producer-replay.ts';
+import type { ActiveProducer, LastOfProducer, ProducerStates } from './producer-states.ts';
 import { RecoveryPoint } from './recovery-point.ts';
 import { SegmentRoll } from './segment-roll.ts';
 import { StagedAppends } from './staged-appends.ts';
@@ -227,8 +227,8 @@ export class PartitionLog {
     if (validated === undefined) return this.#appended(-1, { logAppendTime: -1, maxTimestamp: -1, sizeBytes: 0 });
     const { batch, logAppendTime } = validated;
     if (batch.hasProducerId) {
-      const duplicate = checkProducer(this.#producerStates, batch, options.origin === 'client');
-      if (duplicate !== undefined) return this.#duplicate(duplicate, batch);
+      const repetition = checkProducer(this.#producerStates, batch, options.origin === 'client');
+      if (repetition !== undefined) return this.#duplicate(repetition, batch);
     }
     const { baseOffset, maxTimestamp, sizeInBytes: sizeBytes } = batch;
     this.#stage(batch, sizeBytes === batch.buffer.length ? batch.buffer : batch.bytes());
@@ -281,10 +281,11 @@ export class PartitionLog {
     };
   }
 
-  #duplicate(known: BatchMetadata, batch: RecordBatch): AppendInfo {
+  #duplicate({ batch: known, isForgotten }: Repetition, batch: RecordBatch): AppendInfo {
+    const firstOffset = known.lastOffset - known.offsetDelta;
     return {
-      firstOffset: known.lastOffset - known.offsetDelta,
-      lastOffset: known.lastOffset,
+      firstOffset: isForgotten ? -1 : firstOffset,
+      lastOffset: isForgotten ? firstOffset - 1 : known.lastOffset,
       // As in Kafka, whatever the topic's type of timestamps.
       logAppendTime: known.timestamp,
       logStartOffset: this.#logStartOffset,

@@ -43,19 +43,31 @@ export function replayIndexed(states: ProducerStates, segment: LogSegment, batch
   });
 }
 
+/** A batch that has been appended before. */
+export interface Repetition {
+  /** It is this one; or it lies somewhere before this one, where nobody knows any more. */
+  readonly batch: BatchMetadata;
+  readonly isForgotten: boolean;
+}
+
 /**
  * Whether the batch may follow what the log has of its producer; throws as `ProducerStates.check` and `checkMarker` do. Answers the
  * batch that this one repeats, if it does.
  */
-export function checkProducer(states: ProducerStates, batch: RecordBatch, isFromClient: boolean): BatchMetadata | undefined {
+export function checkProducer(states: ProducerStates, batch: RecordBatch, isFromClient: boolean): Repetition | undefined {
   if (batch.isControl) {
     const marker = markerOf(batch);
     if (marker !== undefined) states.checkMarker(batch, marker.coordinatorEpoch);
     return undefined;
   }
-  const duplicate = isFromClient ? states.duplicateOf(batch) : undefined;
-  if (duplicate === undefined) states.check(batch, isFromClient);
-  return duplicate;
+  if (isFromClient) {
+    const repeated = states.duplicateOf(batch);
+    if (repeated !== undefined) return { batch: repeated, isForgotten: false };
+    const oldest = states.forgottenBefore(batch);
+    if (oldest !== undefined) return { batch: oldest, isForgotten: true };
+  }
+  states.check(batch, isFromClient);
+  return undefined;
 }
 
 /** What the control batch says; undefined when it is no transaction marker. */

@@ -10,7 +10,7 @@
 //       14  int64  last offset              38  int64  first offset of its open transaction, -1 = none
 
 import { crc32c } from '@odradek/protocol';
-import type { ProducerState } from './producer-states.ts';
+import { firstSequenceOf, type ProducerState } from './producer-states.ts';
 
 const version = 1;
 const headBytes = 10;
@@ -59,10 +59,14 @@ export function decodeSnapshot(bytes: Buffer, path: string): ProducerState[] {
     const offsetDelta = bytes.readInt32BE(at + 22);
     const lastTimestamp = Number(bytes.readBigInt64BE(at + 26));
     const transactionFirstOffset = Number(bytes.readBigInt64BE(at + 38));
+    const last = lastOffset >= 0 ? { lastSequence, lastOffset, offsetDelta, timestamp: lastTimestamp } : undefined;
     states.push({
       producerId: Number(bytes.readBigInt64BE(at)),
       producerEpoch: bytes.readInt16BE(at + 8),
-      batches: lastOffset >= 0 ? [{ lastSequence, lastOffset, offsetDelta, timestamp: lastTimestamp }] : [],
+      batches: last === undefined ? [] : [last],
+      firstSequence: last === undefined ? -1 : firstSequenceOf(last),
+      leaderEpoch: -1,
+      reignSequence: -1,
       coordinatorEpoch: bytes.readInt32BE(at + 34),
       lastTimestamp,
       transactionFirstOffset: transactionFirstOffset < 0 ? undefined : transactionFirstOffset,

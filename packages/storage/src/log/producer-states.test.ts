@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { buildControlBatch, buildRecordBatch, errorByCode, ProtocolError, RecordBatch } from '@odradek/protocol';
+import { buildControlBatch, buildRecordBatch, errorByCode, ProtocolError, RecordBatch, sequenceAfter } from '@odradek/protocol';
+import { decodeSnapshot, encodeSnapshot } from './producer-snapshot.ts';
 import { type CompletedTransaction, ProducerStates } from './producer-states.ts';
 
 interface Sent {
@@ -9,13 +10,17 @@ interface Sent {
   readonly producerId?: number;
   readonly epoch?: number;
   readonly isTransactional?: boolean;
+  /** What the leader stamps it with. */
+  readonly leaderEpoch?: number;
 }
 
 function data(sequence: number, sent: Sent = {}): RecordBatch {
-  const { offset = 0, count = 1, producerId = 7, epoch = 0, isTransactional = false } = sent;
+  const { offset = 0, count = 1, producerId = 7, epoch = 0, isTransactional = false, leaderEpoch = 5 } = sent;
   const records = Array.from({ length: count }, () => ({ timestamp: 1000 + offset, value: Buffer.from('v') }));
   const options = { baseOffset: offset, producerId, producerEpoch: epoch, baseSequence: sequence, isTransactional };
-  return new RecordBatch(buildRecordBatch(options, records), 0);
+  const batch = new RecordBatch(buildRecordBatch(options, records), 0);
+  batch.setPartitionLeaderEpoch(leaderEpoch);
+  return batch;
 }
 
 function marker(type: 'commit' | 'abort', sent: Sent = {}, coordinatorEpoch = 0): RecordBatch {
@@ -124,6 +129,68 @@ describe('a batch that comes again', () => {
     states.append(data(0, { epoch: 1, offset: 200 }));
     assert.equal(states.duplicateOf(data(12, { count: 2 })), undefined);
     assert.equal(states.duplicateOf(data(0, { epoch: 1 }))?.lastOffset, 200);
+  });
+});
+
+describe('a batch that comes again late', () => {
+  /** Ten of two records each: of a leader in epoch 3 the first four, of one in epoch 4 the others. */
+  function tenBatches(first = 0): ProducerStates {
+    const states = new ProducerStates();
+    for (let index = 0; index < 10; index++) {
+      const sent = { offset: 100 + index * 2, count: 2, leaderEpoch: index < 4 ? 3 : 4 };
+      states.append(data(sequenceAfter(first, index * 2), sent));
+    }
+    return states;
+  }
+  const again = (sequence: number, sent: Sent = {}): RecordBatch => data(sequence, { count: 2, ...sent });
+
+  test('is known to lie before those that are remembered, when an earlier leader has appended it', () => {
+    const states = tenBatches();
+    for (const sequence of [0, 2, 6]) {
+      assert.equal(states.duplicateOf(again(sequence)), undefined);
+      assert.equal(states.forgottenBefore(again(sequence, { leaderEpoch: 4 }))?.lastOffset, 111);
+    }
+    assert.notEqual(states.forgottenBefore(again(8)), undefined, 'a new leader has appended nothing yet');
+    assert.notEqual(states.forgottenBefore(again(1, { count: 4 })), undefined, 'however it is cut');
+  });
+
+  for (const [what, batch] of [
+    ['has been appended by this leader', again(8, { leaderEpoch: 4 })],
+    ['is remembered', again(10)],
+    ['reaches into what is remembered', again(9)],
+    ['is in the middle of what is remembered', again(13, { count: 1 })],
+    ['follows', again(20)],
+    ['leaves a gap', again(22)],
+    ['is of another epoch', again(2, { epoch: 1 })],
+    ['is of another producer', again(2, { producerId: 8 })],
+    ['has more than is known of it', again(0x7fffffff, { count: 3 })],
+  ] as const) {
+    test(`is another matter when it ${what}`, () => assert.equal(tenBatches().forgottenBefore(batch), undefined));
+  }
+
+  test('is known when the sequences go round', () => {
+    const states = tenBatches(0x7ffffffd);
+    assert.notEqual(states.forgottenBefore(again(0x7ffffffd)), undefined);
+    assert.notEqual(states.forgottenBefore(again(1)), undefined);
+    assert.equal(states.forgottenBefore(again(0x7ffffffc, { count: 1 })), undefined);
+  });
+
+  test('is not known where the log has seen only a later part of its epoch', () => {
+    const states = tenBatches(40);
+    assert.equal(states.forgottenBefore(again(38)), undefined);
+    assert.notEqual(states.forgottenBefore(again(40)), undefined);
+    const afterGap = tenBatches();
+    for (let index = 0; index < 10; index++) afterGap.append(data(100 + index, { offset: 200 + index, leaderEpoch: 4 }));
+    assert.equal(afterGap.forgottenBefore(again(4)), undefined, 'a leader that knew nothing of it let it begin anywhere');
+    assert.notEqual(afterGap.forgottenBefore(again(101)), undefined);
+  });
+
+  test('is not known after a snapshot, which has only the last of each', () => {
+    const states = new ProducerStates();
+    states.restore(decodeSnapshot(encodeSnapshot(tenBatches().states()), 'file'), 0, 1000);
+    for (let index = 0; index < 6; index++) states.append(data(20 + index, { offset: 120 + index, leaderEpoch: 4 }));
+    assert.equal(states.forgottenBefore(again(16, { leaderEpoch: 4 })), undefined);
+    assert.notEqual(states.forgottenBefore(again(18, { leaderEpoch: 4 })), undefined);
   });
 });
 

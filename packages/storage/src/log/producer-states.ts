@@ -4,12 +4,22 @@
 // One state is enough to judge the next batch of a producer:
 //   same sequences as one of its last five batches   a retry: answered like the first time, not written again
 //   follows its last sequence                        new
+//   before those five, of this epoch, and known to   a retry that comes late: not written again, and nobody knows its offsets any more
+//   have been appended by an earlier leader
 //   anything else                                    OUT_OF_ORDER_SEQUENCE_NUMBER
+//
+// Kafka has no third row. It takes the next produce request of a connection when it has answered the one before, so that of a producer at
+// most what one request holds is in the log and not answered. Here requests overlap. When the leader changes, some may be in the log of the
+// next leader while the one before has not answered; the client already sends more than five batches behind them, and then repeats those.
 
 import { errorCodes, ProtocolError, type RecordBatch, sequenceAfter } from '@odradek/protocol';
 
 /** How many batches of a producer are remembered: as many as a client may have in flight. */
 const rememberedBatches = 5;
+
+/** Sequences go round in a circle; half of it is behind, half is ahead. */
+const allSequences = 2 ** 31;
+const mostKnownSequences = 2 ** 30;
 
 export interface BatchMetadata {
   readonly lastSequence: number;
@@ -23,6 +33,11 @@ export interface ProducerState {
   producerEpoch: number;
   /** The last five at most, the newest last. */
   batches: BatchMetadata[];
+  /** From this one on all sequences of the epoch have been appended, up to the last; -1 while there are no batches. */
+  firstSequence: number;
+  /** The leader epoch of its last batch, -1 when that is not known; and from which sequence on it wrote in that. */
+  leaderEpoch: number;
+  reignSequence: number;
   /** Of its last transaction marker; -1 = none. */
   coordinatorEpoch: number;
   lastTimestamp: number;
@@ -140,6 +155,23 @@ export class ProducerStates {
   }
 
   /**
+   * For a batch, stamped by its leader, that has been appended by an earlier one, before the batches that are remembered: the oldest of
+   * these, before which it lies.
+   */
+  forgottenBefore(batch: RecordBatch): BatchMetadata | undefined {
+    const state = this.#known.get(batch.producerId);
+    const oldest = state?.batches[0];
+    if (state === undefined || oldest === undefined || state.producerEpoch !== batch.producerEpoch || batch.baseSequence < 0)
+      return undefined;
+    const { firstSequence, leaderEpoch, reignSequence } = state;
+    const first = sequencesFrom(firstSequence, batch.baseSequence);
+    const last = sequencesFrom(firstSequence, batch.lastSequence);
+    if (first > last || last >= sequencesFrom(firstSequence, firstSequenceOf(oldest))) return undefined;
+    const isOfThisLeader = batch.partitionLeaderEpoch === leaderEpoch && last >= sequencesFrom(firstSequence, reignSequence);
+    return isOfThisLeader ? undefined : oldest;
+  }
+
+  /**
    * Whether a batch of records may follow. Only the sequences of clients are checked. Throws INVALID_PRODUCER_EPOCH,
    * OUT_OF_ORDER_SEQUENCE_NUMBER or INVALID_TXN_STATE.
    */
@@ -173,7 +205,6 @@ export class ProducerStates {
     const lastSequence = state.batches.at(-1)?.lastSequence ?? -1;
     // An epoch of which only a transaction marker is known begins with 0 as well.
     const expected = lastSequence < 0 ? 0 : sequenceAfter(lastSequence, 1);
-    // This refuses also what is older than all that are remembered: Kafka has not answered DUPLICATE_SEQUENCE_NUMBER for a long time.
     if (baseSequence !== expected) throw outOfOrder(producerId, baseSequence, `${expected} was expected`);
   }
 
@@ -185,6 +216,7 @@ export class ProducerStates {
       state.producerEpoch = producerEpoch;
       state.batches = [];
     }
+    this.#extendKnown(state, batch);
     state.batches.push({
       lastSequence: batch.lastSequence,
       lastOffset,
@@ -197,6 +229,20 @@ export class ProducerStates {
       state.transactionFirstOffset = batch.baseOffset;
       this.#addOpen(batch.baseOffset);
     }
+  }
+
+  /** To be called before the batch is added. */
+  #extendKnown(state: ProducerState, { baseSequence, lastSequence, partitionLeaderEpoch }: RecordBatch): void {
+    const newest = state.batches.at(-1);
+    // There is a gap where the log is cleaned, and where a leader knew nothing of the producer any more.
+    const follows = newest !== undefined && baseSequence === sequenceAfter(newest.lastSequence, 1);
+    if (!follows) state.firstSequence = baseSequence;
+    else if (sequencesFrom(state.firstSequence, lastSequence) >= mostKnownSequences) {
+      state.firstSequence = firstSequenceOf(state.batches[0] ?? newest);
+    }
+    if (follows && state.leaderEpoch === partitionLeaderEpoch) return;
+    state.leaderEpoch = partitionLeaderEpoch;
+    state.reignSequence = baseSequence;
   }
 
   /** Whether a marker may end a transaction. Throws INVALID_PRODUCER_EPOCH or TRANSACTION_COORDINATOR_FENCED. */
@@ -272,6 +318,9 @@ export class ProducerStates {
         producerId,
         producerEpoch,
         batches: [],
+        firstSequence: -1,
+        leaderEpoch: -1,
+        reignSequence: -1,
         coordinatorEpoch: -1,
         lastTimestamp: -1,
         transactionFirstOffset: undefined,
@@ -300,7 +349,12 @@ export class ProducerStates {
   }
 }
 
-function firstSequenceOf(batch: BatchMetadata): number {
+/** How far the second is ahead of the first. */
+function sequencesFrom(first: number, second: number): number {
+  return (second - first + allSequences) % allSequences;
+}
+
+export function firstSequenceOf(batch: BatchMetadata): number {
   const first = batch.lastSequence - batch.offsetDelta;
   return first < 0 ? first + 0x80000000 : first;
 }
