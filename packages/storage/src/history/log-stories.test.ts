@@ -398,3 +398,17 @@ test('a segment is not cut off as long as a crash could bring back what follows 
     }
   }
 });
+
+test('an orderly stop of a log that a crash has emptied leaves no leader epochs behind (log history 802901)', async () => {
+  const under = await LogUnderTest.open();
+  await under.append(['a']);
+  await under.world.run(under.log.flush());
+  const epochs = (): string => under.machine.fileSystem.readFileSync(`${logFolder}/leader-epoch-checkpoint`).toString();
+  assert.equal(epochs(), '0\n1\n0 0\n');
+  under.machine.fileSystem.removeSync(`${logFolder}/${firstSegment}`);
+  under.machine.fileSystem.syncDirectorySync(logFolder);
+  await under.crash('nothing');
+  assert.equal(under.log.logEndOffset, 0);
+  await under.world.run(under.manager.close());
+  assert.equal(epochs(), '0\n0\n');
+});

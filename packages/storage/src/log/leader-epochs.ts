@@ -32,6 +32,8 @@ export class LeaderEpochs {
   #entries: EpochEntry[];
   /** The file says something else than `#entries`. */
   #isDirty = false;
+  /** Where the last epoch begins of which the file tells; -1: of none. */
+  #lastInFile: number;
   #writing: Promise<void> = written;
   #isRetired = false;
 
@@ -40,6 +42,7 @@ export class LeaderEpochs {
     this.#fileSystem = fileSystem;
     this.#path = path;
     this.#entries = isNew || fileSystem.statSync(path) === undefined ? [] : readEntries(fileSystem, path);
+    this.#lastInFile = this.latest?.startOffset ?? -1;
   }
 
   get entries(): readonly EpochEntry[] {
@@ -120,6 +123,7 @@ export class LeaderEpochs {
   write(): Promise<void> {
     if (!this.#isDirty || this.#isRetired) return this.#writing;
     this.#isDirty = false;
+    this.#lastInFile = Math.max(this.#lastInFile, this.latest?.startOffset ?? -1);
     this.#writing = this.#fileSystem
       .replaceFile(this.#path, this.#text(), () => !this.#isRetired)
       .catch((error: unknown) => {
@@ -127,6 +131,11 @@ export class LeaderEpochs {
         throw error;
       });
     return this.#writing;
+  }
+
+  /** Whether the file may tell of an epoch that begins at the offset or beyond. */
+  fileReaches(offset: number): boolean {
+    return this.#lastInFile >= offset;
   }
 
   /** The log is not in use any more. Its folder may be another log's soon, which must not get the file of this one. */

@@ -125,8 +125,9 @@ export class RecoveryPoint {
     await this.flushUpTo(endOffset);
     const { segments, leaderEpochs, files } = this.#log;
     // An epoch of which there is no record is assigned again by the next start. Ten thousand idle logs would be forced to the device
-    // for nothing else.
-    if ((leaderEpochs.latest?.startOffset ?? endOffset) < endOffset) await leaderEpochs.write();
+    // for nothing else. But of what was cut off the file must not tell any more.
+    const hasRecords = (leaderEpochs.latest?.startOffset ?? endOffset) < endOffset;
+    if (hasRecords || leaderEpochs.fileReaches(endOffset)) await leaderEpochs.write();
     await forced(segments.active.flushIndexes());
     await forced(files.syncSnapshot(endOffset));
     this.#isClosed = true;
