@@ -6,6 +6,8 @@ import { sessionTimeoutMs } from './simulated-cluster.ts';
 
 /** Longer than a session, so that each fault is at times noticed and at times not. */
 const longestMs = 2 * sessionTimeoutMs;
+/** For how long a broker leads alone, once it does. */
+const aloneMs = 2_000;
 
 /** Says what it does; undefined where it cannot be done now. */
 export type Fault = (fate: Fate) => string | undefined;
@@ -69,8 +71,11 @@ export class Fate {
   }
 
   /** Answers for how long. */
-  forAWhile(end: () => void, longest = longestMs): number {
-    const ms = this.random.nextInt(longest);
+  forAWhile(end: () => void): number {
+    return this.for(this.random.nextInt(longestMs), end);
+  }
+
+  for(ms: number, end: () => void): number {
     const finish = (): void => {
       if (!this.#endings.delete(finish)) return;
       end();
@@ -213,6 +218,23 @@ function slowDisk(fate: Fate): string | undefined {
   const name = `broker-${fate.random.nextInt(fate.cluster.nodes.length)}`;
   world.setDiskDelay(name, { min: 0, max: 50 + fate.random.nextInt(1_000) });
   return `the disk of ${name} is slow for ${fate.forAWhile(() => world.setDiskDelay(name))} ms`;
+}
+
+/**
+ * All others die, so that nobody else is in sync any more; then it dies, and the others are back before it. Who may be led by anybody
+ * is, and what only this one had is cut off.
+ */
+export function abandonOne(fate: Fate): string | undefined {
+  const node = fate.one('running');
+  if (node === undefined) return undefined;
+  const others = fate.cluster.nodes.filter((other) => other !== node);
+  for (const other of others) if (other.state !== 'down') fate.cluster.crashNode(other, 'everything');
+  const ms = fate.for(sessionTimeoutMs + aloneMs, () => {
+    if (node.state !== 'down') fate.cluster.crashNode(node, 'everything');
+    for (const other of others) fate.bringUp(other);
+    fate.forAWhile(() => fate.bringUp(node));
+  });
+  return `broker ${node.id} is alone for ${ms} ms, as all others are killed, and then it is`;
 }
 
 /** Room for little more than there is, or for nothing. */

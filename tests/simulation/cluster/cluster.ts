@@ -7,7 +7,7 @@ import { SeededRandom } from '@odradek/runtime';
 import { SimulatedWorld } from '@odradek/testing';
 import { ChangingTopics, phoenixTopic, recklessTopic } from './changing-topics.ts';
 import { ClusterClient } from './cluster-client.ts';
-import { Fate, fullDisk, isWhole, usualFaults } from './cluster-faults.ts';
+import { abandonOne, Fate, fullDisk, isWhole, usualFaults } from './cluster-faults.ts';
 import { ClusterLoad, fetchCommitted, loadTopic } from './cluster-load.ts';
 import { checkPlaces, isSettled } from './cluster-places.ts';
 import { ClusterWatch } from './cluster-watch.ts';
@@ -48,7 +48,7 @@ export async function operatedCluster(seed: number): Promise<void> {
   const simulated = await SimulatedCluster.start(world, 4);
   const watch = new ClusterWatch(simulated, { [loadTopic]: 'lossless', [phoenixTopic]: 'lossless', [recklessTopic]: 'agreeing' });
   world.onTurn = () => watch.check();
-  const fate = new Fate(simulated, random, [...usualFaults, fullDisk, fullDisk]);
+  const fate = new Fate(simulated, random, [...usualFaults, fullDisk, fullDisk, abandonOne, abandonOne]);
   const topics = new ChangingTopics(simulated, random.nextInt(2 ** 32));
   const operator = new Operator(simulated, topics, random.nextInt(2 ** 32));
   await telling(world, [fate, operator], async () => {

@@ -256,7 +256,13 @@ async function grow(operator: Operator, client: ClusterClient): Promise<string> 
   const answer = await client.askWhile(mayGoOn, 'controller', versions, request, ({ results }) => results[0]?.errorCode ?? 0);
   if (answer === undefined) return `${what}: given up`;
   const code = answer.results[0]?.errorCode ?? 0;
-  const reasons = ['INVALID_PARTITIONS', 'REASSIGNMENT_IN_PROGRESS', 'INVALID_REPLICATION_FACTOR'] as const;
+  // The last: it is being deleted.
+  const reasons = [
+    'INVALID_PARTITIONS',
+    'REASSIGNMENT_IN_PROGRESS',
+    'INVALID_REPLICATION_FACTOR',
+    'INVALID_TOPIC_EXCEPTION',
+  ] as const;
   const told = ensureReason(what, code, ...reasons);
   if (code === 0 && !current.isOver) current.partitions = Math.max(current.partitions, count);
   return told;
