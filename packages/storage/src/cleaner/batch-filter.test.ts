@@ -314,3 +314,27 @@ test('the marker of a producer that has nothing else in the log keeps its epoch,
     'nothing',
   );
 });
+
+for (const [name, options, times] of [
+  ['the first record that stays', {}, [1, 2]],
+  ['the time of the append', { timestampType: 'LogAppendTime', logAppendTime: nowMs }, [5000, 5000]],
+  ['the delete horizon that the batch has', { deleteHorizonMs: nowMs + 9 }, [1, 2]],
+] as const) {
+  test(`the records of a batch count from ${name} when the first has gone`, () => {
+    const input = batch({ ...at10, ...options }, [
+      ['a', '1'],
+      ['b', '2'],
+      ['c', '3'],
+    ]);
+    const left = filterOf({ keys: seen({ a: 20, b: 11, c: 12 }) }).filter(input);
+    assert.ok(left !== undefined);
+    const output = new RecordBatch(left.bytes);
+    output.ensureValid();
+    const timestamps = [...output.records()].map(({ timestamp }) => timestamp);
+    assert.deepEqual(
+      timestamps,
+      times.map((time) => nowMs - 5000 + time),
+    );
+    assert.equal(output.baseTimestamp, output.deleteHorizonMs ?? timestamps[0]);
+  });
+}

@@ -79,7 +79,8 @@ export class BatchFilter {
     if (kept.count === 0) return this.#emptied(batch);
     const getsHorizon = deleteHorizonMs === null && (kept.hasTombstones || (isControl && isOfNothing));
     if (kept.count === batch.recordCount && !getsHorizon) return retained(batch, batch.bytes(), kept.count);
-    return getsHorizon ? this.#withHorizon(batch, nowMs + deleteRetentionMs) : this.#withKept(batch);
+    if (getsHorizon) return this.#rewritten(batch, nowMs + deleteRetentionMs);
+    return this.#canCopy(batch) ? this.#copied(batch) : this.#rewritten(batch, deleteHorizonMs);
   }
 
   /** Which records stay. Those of a control batch do. */
@@ -108,18 +109,23 @@ export class BatchFilter {
     return kept;
   }
 
+  /** Whether the records go on counting from the same time: from the delete horizon where there is one, else from the first that stays. */
+  #canCopy({ timestampType, hasDeleteHorizon, baseTimestamp }: RecordBatch): boolean {
+    return timestampType === 'CreateTime' && (hasDeleteHorizon || this.#kept.firstTimestamp === baseTimestamp);
+  }
+
   /** The batch with the records that stay. Its first and last offset remain, and with them the producer's last sequence. */
-  #withKept(batch: RecordBatch): RetainedBatch {
+  #copied(batch: RecordBatch): RetainedBatch {
     const kept = this.#kept;
     const plain = Buffer.allocUnsafe(recordBatchOverhead + kept.sizeBytes);
     kept.copyTo(plain, recordBatchOverhead);
-    const maxTimestamp = batch.timestampType === 'LogAppendTime' ? batch.maxTimestamp : kept.maxTimestamp;
+    const { maxTimestamp } = kept;
     const bytes = withRecordsOf(batch, plain, { recordCount: kept.count, maxTimestamp });
     return { bytes, lastOffset: batch.lastOffset, maxTimestamp, recordCount: kept.count };
   }
 
-  /** The same, with the time from which its tombstones or its marker may go. The records count from it, so they are written anew. */
-  #withHorizon(batch: RecordBatch, deleteHorizonMs: number): RetainedBatch {
+  /** The same, when the records count from another time: the one from which its tombstones or its marker may go, or their first. */
+  #rewritten(batch: RecordBatch, deleteHorizonMs: number | null): RetainedBatch {
     const { timestampType, maxTimestamp, lastOffset } = batch;
     const isAppendTime = timestampType === 'LogAppendTime';
     const records = [...batch.records(this.#options.maxDecompressedBytes)].filter((_, index) => this.#kept.has(index));

@@ -6,6 +6,7 @@ export class KeptRecords {
   count = 0;
   sizeBytes = 0;
   hasTombstones = false;
+  firstTimestamp = noTimestamp;
   /** The largest timestamp of those that stay. */
   maxTimestamp = noTimestamp;
   #bytes: Buffer = Buffer.alloc(0);
@@ -20,6 +21,7 @@ export class KeptRecords {
     this.count = 0;
     this.sizeBytes = 0;
     this.hasTombstones = false;
+    this.firstTimestamp = noTimestamp;
     this.maxTimestamp = noTimestamp;
     this.#bytes = bytes;
     this.#boundCount = 0;
@@ -31,6 +33,7 @@ export class KeptRecords {
 
   /** Each comes behind those that were added before. */
   add(index: number, start: number, end: number, timestamp: number): void {
+    if (this.count === 0) this.firstTimestamp = timestamp;
     this.count += 1;
     this.sizeBytes += end - start;
     if (timestamp > this.maxTimestamp) this.maxTimestamp = timestamp;
