@@ -33,7 +33,7 @@ export class StrayReplicas {
   constructor(parts: StrayReplicasParts) {
     this.#parts = parts;
     this.#stopListening = parts.metadataCache.onUpdate((current, _, touched) => {
-      if (this.#check === undefined && this.#suspects(current, touched).length > 0) this.#checkLater();
+      if (this.#check === undefined) this.#checkLater(this.#suspects(current, touched));
     });
   }
 
@@ -43,26 +43,31 @@ export class StrayReplicas {
     this.#check?.cancel();
   }
 
-  #checkLater(): void {
-    if (this.#isClosed) return;
+  #checkLater(suspects: readonly PartitionLog[]): void {
+    if (this.#isClosed || suspects.length === 0) return;
     this.#check = this.#parts.timer.schedule(patienceMs, () => {
-      this.#putAside().then(
-        () => {
+      this.#putAside(new Set(suspects)).then(
+        (others) => {
           this.#check = undefined;
+          this.#checkLater(others);
         },
         (error: unknown) => {
           this.#parts.logger.debug('It could not be found out which replicas are elsewhere by now', { error });
-          this.#checkLater();
+          this.#checkLater(suspects);
         },
       );
     });
   }
 
-  async #putAside(): Promise<void> {
+  /** Answers those that have become suspect meanwhile: orders for them may be on their way. */
+  async #putAside(suspected: ReadonlySet<PartitionLog>): Promise<PartitionLog[]> {
     const { brokerId, coordination, metadataCache, replicaManager, logger } = this.#parts;
     const { current } = metadataCache;
-    const topics = [...current.topics()].map(({ name }) => name);
-    const orders = new Map(this.#suspects(current, topics).map((log) => [log, this.#orderFor(log)]));
+    const suspects = this.#suspects(
+      current,
+      [...current.topics()].map(({ name }) => name),
+    );
+    const orders = new Map(suspects.filter((log) => suspected.has(log)).map((log) => [log, this.#orderFor(log)]));
     let mustOrder = false;
     for (const log of await findStrays([...orders.keys()], coordination, brokerId)) {
       const { topicPartition } = log;
@@ -74,6 +79,7 @@ export class StrayReplicas {
         metadataCache.current.partition(topicPartition.topic, topicPartition.partition)?.replicas.includes(brokerId) === true;
     }
     if (mustOrder) await announceLogDirectoryFailure(coordination, brokerId);
+    return suspects.filter((log) => !suspected.has(log));
   }
 
   /** The epoch of the last order about the partition: one that is ordered back meanwhile is under a new one. */
