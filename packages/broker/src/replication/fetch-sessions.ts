@@ -14,7 +14,7 @@ const initialEpoch = 0;
 const finalEpoch = -1;
 const largestInt32 = 0x7fff_ffff;
 
-/** Partitions that all sessions together may hold, about 200 MB: the requests of clients must not fill the memory. */
+/** Partitions that all sessions together may hold, about 300 MB: the requests of clients must not fill the memory. */
 const maxCachedPartitions = 1_000_000;
 
 /** What a request or a session wants of one partition. */
