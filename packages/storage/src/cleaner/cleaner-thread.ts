@@ -9,6 +9,12 @@ import { errorOf, type FromThread, failureOf, ThreadControl, type ToThread } fro
 
 /** Segments that are written: four files at a time. */
 const maxOpenFiles = 16;
+/**
+ * After so much work the thread pauses, as short as can be. A system without a processor to spare lets even a thread of low priority run
+ * to the end of its slice, some milliseconds, before one that has become ready: a producer would wait for that.
+ */
+const workMs = 0.5;
+const pauseMs = 0.05;
 
 const parent = threadParent();
 const fileSystem = new NodeFileSystem();
@@ -27,11 +33,18 @@ async function run(job: CompactionJob, control: ThreadControl): Promise<void> {
       control.waitUnlessAborted(delayMs);
     }
   };
+  let pausedMs = systemClock.monotonicMs();
+  const giveWay = (): void => {
+    if (systemClock.monotonicMs() - pausedMs < workMs) return;
+    control.waitUnlessAborted(pauseMs);
+    pausedMs = systemClock.monotonicMs();
+  };
   try {
     const report = await compact(job, {
       fileSystem,
       pool,
       pace,
+      giveWay,
       replace: (group) => {
         control.ensureWanted();
         replaced = Promise.withResolvers();

@@ -88,6 +88,8 @@ export interface CompactionHost {
   readonly pool: FilePool;
   /** After every piece that was read or written: where the work is held back, gives way, or ends by an error. */
   pace(sizeBytes: number): Promise<void> | undefined;
+  /** After every batch: where a thread lets others go first. */
+  giveWay?(): void;
   /** Puts the cleaned segment in the place of the group, or rejects when the log has changed. */
   replace(group: CleanedGroup): Promise<void>;
 }
@@ -145,7 +147,10 @@ async function seeKeys(job: CompactionJob, host: CompactionHost, window: BatchWi
         position += sizeBytes;
         readBytes += sizeBytes;
         await host.pace(sizeBytes);
-        for (const batch of batches) if (!seeBatch(batch, job, transactions, keys)) return readBytes;
+        for (const batch of batches) {
+          if (!seeBatch(batch, job, transactions, keys)) return readBytes;
+          host.giveWay?.();
+        }
       }
     } finally {
       file.closeSync();
@@ -245,6 +250,7 @@ async function cleanInto(rewriting: Rewriting, segment: SourceSegment, cleaned: 
       for (const batch of batches) {
         const left = filter.filter(batch);
         if (left !== undefined) cleaned.stage(left.bytes, left.lastOffset, left.maxTimestamp);
+        host.giveWay?.();
       }
       cleaned.write();
       await host.pace(sizeBytes + cleaned.writtenBytes - before);
