@@ -45,6 +45,10 @@ while not stop.is_set():
         number += 1
     except BufferError:
         pass
+    if number == partitions:
+        # A leader that knows nothing of a producer takes any batch of it, Apache Kafka too. Were the first one refused, by a broker that
+        # has not heard yet that it leads, and the second, which is on its way, taken, then librdkafka would report both as acknowledged.
+        producer.flush()
     producer.poll(0)
     time.sleep(1 / rate)
 if producer.flush(120) > 0:
