@@ -185,6 +185,15 @@ describe('a batch that comes again late', () => {
     assert.notEqual(afterGap.forgottenBefore(again(101)), undefined);
   });
 
+  test('is not taken for known while the gap lies between those that are remembered', () => {
+    const states = tenBatches();
+    states.append(data(100, { offset: 200, count: 2, leaderEpoch: 4 }));
+    for (const sequence of [0, 16, 30, 98, 102, 104, 500]) {
+      assert.equal(states.forgottenBefore(again(sequence, { leaderEpoch: 5 })), undefined, `${sequence}`);
+    }
+    states.check(again(102, { leaderEpoch: 5 }), true);
+  });
+
   test('is not known after a snapshot, which has only the last of each', () => {
     const states = new ProducerStates();
     states.restore(decodeSnapshot(encodeSnapshot(tenBatches().states()), 'file'), 0, 1000);

@@ -166,7 +166,10 @@ export class ProducerStates {
     const { firstSequence, leaderEpoch, reignSequence } = state;
     const first = sequencesFrom(firstSequence, batch.baseSequence);
     const last = sequencesFrom(firstSequence, batch.lastSequence);
-    if (first > last || last >= sequencesFrom(firstSequence, firstSequenceOf(oldest))) return undefined;
+    const remembered = sequencesFrom(firstSequence, firstSequenceOf(oldest));
+    // Behind a gap there are batches that are remembered and lie before the first of those known to follow each other.
+    if (remembered > sequencesFrom(firstSequence, state.batches.at(-1)?.lastSequence ?? -1)) return undefined;
+    if (first > last || last >= remembered) return undefined;
     const isOfThisLeader = batch.partitionLeaderEpoch === leaderEpoch && last >= sequencesFrom(firstSequence, reignSequence);
     return isOfThisLeader ? undefined : oldest;
   }
