@@ -1,23 +1,16 @@
 // The session of the moment: a Coordination that outlives single sessions. Whoever holds it need not know when a lost session is
 // replaced, apart from setting its watches again: those went with the old one.
 
-import type {
-  Coordination,
-  CreateOptions,
-  NodeData,
-  NodeStat,
-  Operation,
-  OperationResult,
-  SessionState,
-  Watcher,
-} from '@odradek/coordination';
+import type { Coordination, SessionState } from '@odradek/coordination';
+import { ForwardedSession } from './forwarded-session.ts';
 
-export class CurrentSession implements Coordination {
+export class CurrentSession extends ForwardedSession {
   readonly #listeners = new Set<(state: SessionState) => void>();
   #session: Coordination;
   #stopListening: () => void;
 
   constructor(session: Coordination) {
+    super();
     this.#session = session;
     this.#stopListening = this.#listenTo(session);
   }
@@ -29,54 +22,15 @@ export class CurrentSession implements Coordination {
     this.#stopListening = this.#listenTo(session);
   }
 
-  get sessionId(): bigint {
-    return this.#session.sessionId;
+  /** Its state `expired` is not final here. */
+  protected override get session(): Coordination {
+    return this.#session;
   }
 
-  /** `expired` is not final here. */
-  get state(): SessionState {
-    return this.#session.state;
-  }
-
-  onState(listener: (state: SessionState) => void): () => void {
+  /** Of this session and those that replace it. */
+  override onState(listener: (state: SessionState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  create(path: string, data: Uint8Array | null, options?: CreateOptions): Promise<{ path: string; stat: NodeStat }> {
-    return this.#session.create(path, data, options);
-  }
-
-  get(path: string, watcher?: Watcher): Promise<{ data: NodeData; stat: NodeStat }> {
-    return this.#session.get(path, watcher);
-  }
-
-  set(path: string, data: Uint8Array | null, version?: number): Promise<NodeStat> {
-    return this.#session.set(path, data, version);
-  }
-
-  delete(path: string, version?: number): Promise<void> {
-    return this.#session.delete(path, version);
-  }
-
-  exists(path: string, watcher?: Watcher): Promise<NodeStat | undefined> {
-    return this.#session.exists(path, watcher);
-  }
-
-  children(path: string, watcher?: Watcher): Promise<{ names: string[]; stat: NodeStat }> {
-    return this.#session.children(path, watcher);
-  }
-
-  multi(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
-    return this.#session.multi(operations);
-  }
-
-  sync(path: string): Promise<void> {
-    return this.#session.sync(path);
-  }
-
-  close(): Promise<void> {
-    return this.#session.close();
   }
 
   #listenTo(session: Coordination): () => void {
