@@ -1,6 +1,5 @@
 // Work beside the event loop: a module that runs in a thread of its own and is talked to by messages.
 
-import { setPriority } from 'node:os';
 import { parentPort, Worker } from 'node:worker_threads';
 
 export interface BackgroundThread {
@@ -17,12 +16,23 @@ export interface ThreadListener {
 }
 
 /**
- * Starts a module as a thread. It is named by its URL without an ending, since it is `.ts` in the sources and `.js` where they are
+ * So small that V8 collects it in the thread itself. For a larger one it asks helpers, which have the priority of the thread that
+ * serves clients.
+ */
+const maxYoungGenerationSizeMb = 2;
+
+/**
+ * Starts a module as a thread of low priority. It is named by its URL without an ending, since it is `.ts` in the sources and `.js` where they are
  * emitted.
  */
 export function startThread(module: URL, name: string, listener: ThreadListener): BackgroundThread {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  const worker = new Worker(new URL(`${module.href}${ending}`), { name });
+  const entry = new URL(`./thread-entry${ending}`, import.meta.url);
+  const worker = new Worker(entry, {
+    name,
+    workerData: `${module.href}${ending}`,
+    resourceLimits: { maxYoungGenerationSizeMb },
+  });
   let isTerminated = false;
   let error: Error | undefined;
   worker.on('message', (message: unknown) => listener.message(message));
@@ -49,14 +59,4 @@ export function threadParent(): { post(message: unknown): void; onMessage(listen
     post: (message) => port.postMessage(message),
     onMessage: (listener) => port.on('message', listener),
   };
-}
-
-/** Lets other threads of the machine go first. On Linux a priority belongs to the thread that sets it. */
-export function lowerThreadPriority(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(0, 10);
-  } catch {
-    // A sandbox may forbid it; then the thread competes like any other.
-  }
 }

@@ -1,6 +1,6 @@
 // The public face of @odradek/runtime.
 
-export { type BackgroundThread, lowerThreadPriority, startThread, type ThreadListener, threadParent } from './background-thread.ts';
+export { type BackgroundThread, startThread, type ThreadListener, threadParent } from './background-thread.ts';
 export { BufferPool, type BufferPoolOptions } from './buffer-pool.ts';
 export { type Clock, systemClock } from './clock.ts';
 export {

@@ -18,6 +18,7 @@ import {
 import { goldenDirectory } from '@odradek/testing';
 import { BatchFilter, type BatchFilterOptions } from './batch-filter.ts';
 import { CleanedTransactions } from './cleaned-transactions.ts';
+import { ScratchMemory } from './compaction-memory.ts';
 import { SeenKeys } from './seen-keys.ts';
 
 const nowMs = 1_700_000_000_000;
@@ -40,6 +41,7 @@ function filterOf(options: Partial<BatchFilterOptions>): BatchFilter {
     nowMs,
     deleteRetentionMs: retentionMs,
     maxDecompressedBytes: 1_000_000,
+    scratch: new ScratchMemory(),
     ...options,
   });
 }

@@ -23,6 +23,7 @@ import {
 } from '@odradek/protocol';
 import type { LastOfProducer } from '../log/producer-states.ts';
 import type { CleanedTransactions } from './cleaned-transactions.ts';
+import type { ScratchMemory } from './compaction-memory.ts';
 import { KeptRecords } from './kept-records.ts';
 import type { SeenKeys } from './seen-keys.ts';
 
@@ -34,10 +35,13 @@ export interface BatchFilterOptions {
   readonly nowMs: number;
   readonly deleteRetentionMs: number;
   readonly maxDecompressedBytes: number;
+  /** For batches that are written anew. */
+  readonly scratch: ScratchMemory;
 }
 
 /** What is left of a batch, and what the log needs to know of it. */
 export interface RetainedBatch {
+  /** Valid until the scratch memory is given back, or the batch that it comes from is no longer there. */
   readonly bytes: Buffer;
   readonly lastOffset: number;
   readonly maxTimestamp: number;
@@ -117,7 +121,7 @@ export class BatchFilter {
   /** The batch with the records that stay. Its first and last offset remain, and with them the producer's last sequence. */
   #copied(batch: RecordBatch): RetainedBatch {
     const kept = this.#kept;
-    const plain = Buffer.allocUnsafe(recordBatchOverhead + kept.sizeBytes);
+    const plain = this.#options.scratch.take(recordBatchOverhead + kept.sizeBytes);
     kept.copyTo(plain, recordBatchOverhead);
     const { maxTimestamp } = kept;
     const bytes = withRecordsOf(batch, plain, { recordCount: kept.count, maxTimestamp });

@@ -1,9 +1,10 @@
 // The thread in which a real broker compacts logs. It does one compaction at a time, with files of its own, and asks before a
 // segment takes the place of others, since only the broker's thread knows what the log is by then.
 
-import { lowerThreadPriority, NodeFileSystem, systemClock, threadParent } from '@odradek/runtime';
+import { NodeFileSystem, systemClock, threadParent } from '@odradek/runtime';
 import { FilePool } from '../log/file-pool.ts';
 import { type CompactionJob, compact } from './compaction.ts';
+import { CompactionMemory } from './compaction-memory.ts';
 import { RateLimit } from './rate-limit.ts';
 import { errorOf, type FromThread, failureOf, ThreadControl, type ToThread } from './thread-messages.ts';
 
@@ -19,6 +20,7 @@ const pauseMs = 0.05;
 const parent = threadParent();
 const fileSystem = new NodeFileSystem();
 const pool = new FilePool(fileSystem, maxOpenFiles);
+const memory = new CompactionMemory();
 const rate = new RateLimit(systemClock.monotonicMs());
 let replaced: PromiseWithResolvers<void> | undefined;
 
@@ -43,6 +45,7 @@ async function run(job: CompactionJob, control: ThreadControl): Promise<void> {
     const report = await compact(job, {
       fileSystem,
       pool,
+      memory,
       pace,
       giveWay,
       replace: (group) => {
@@ -62,7 +65,6 @@ function post(message: FromThread): void {
   parent.post(message);
 }
 
-lowerThreadPriority();
 parent.onMessage((received) => {
   const message = received as ToThread;
   if (message.type === 'start') void run(message.job, new ThreadControl(message.control));

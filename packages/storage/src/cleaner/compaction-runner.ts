@@ -3,6 +3,7 @@
 import type { Clock, FileSystem, Timer } from '@odradek/runtime';
 import type { FilePool } from '../log/file-pool.ts';
 import { type CleanedGroup, type CompactionJob, type CompactionReport, compact } from './compaction.ts';
+import { CompactionMemory } from './compaction-memory.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** The log has changed, or the cleaner stops: what was done so far stays, the rest is not done. */
@@ -40,6 +41,7 @@ export interface RunnerWorld {
 export class TurnByTurnRunner implements CompactionRunner {
   readonly #world: RunnerWorld;
   readonly #rate: RateLimit;
+  readonly #memory = new CompactionMemory();
 
   constructor(world: RunnerWorld) {
     this.#world = world;
@@ -55,6 +57,7 @@ export class TurnByTurnRunner implements CompactionRunner {
     const finished = compact(job, {
       fileSystem,
       pool,
+      memory: this.#memory,
       pace: async (sizeBytes) => {
         this.#rate.add(sizeBytes, clock.monotonicMs());
         await new Promise<void>((resolve) => timer.afterThisTurn(resolve));

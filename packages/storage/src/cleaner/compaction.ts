@@ -18,8 +18,9 @@ import { LogSegment } from '../log/log-segment.ts';
 import type { LastOfProducer } from '../log/producer-states.ts';
 import type { AbortedTransaction } from '../log/transaction-index.ts';
 import { BatchFilter } from './batch-filter.ts';
-import { BatchWindow } from './batch-window.ts';
+import type { BatchWindow } from './batch-window.ts';
 import { CleanedTransactions } from './cleaned-transactions.ts';
+import type { CompactionMemory } from './compaction-memory.ts';
 import { slotBytes } from './offset-map.ts';
 import { SeenKeys } from './seen-keys.ts';
 import { groupSegments, type SegmentSize } from './segment-groups.ts';
@@ -86,6 +87,8 @@ export interface CompactionReport {
 export interface CompactionHost {
   readonly fileSystem: FileSystem;
   readonly pool: FilePool;
+  /** No other compaction uses it meanwhile. */
+  readonly memory: CompactionMemory;
   /** After every piece that was read or written: where the work is held back, gives way, or ends by an error. */
   pace(sizeBytes: number): Promise<void> | undefined;
   /** After every batch: where a thread lets others go first. */
@@ -95,10 +98,13 @@ export interface CompactionHost {
 }
 
 export async function compact(job: CompactionJob, host: CompactionHost): Promise<CompactionReport> {
-  const window = new BatchWindow(job.limits.bufferBytes);
+  const { memory, giveWay } = host;
+  const window = memory.window(job.limits.bufferBytes);
   const { firstDirtyOffset, endOffset: dirtyEndOffset } = job;
   const { mapLoadFactor } = job.limits;
-  const keys = new SeenKeys({ mapBytes: mapBytes(job), mapLoadFactor, firstDirtyOffset, endOffset: dirtyEndOffset });
+  const mapBytes = mapBytesOf(job);
+  const mapMemory = memory.slots(mapBytes, giveWay);
+  const keys = new SeenKeys({ mapBytes, mapMemory, mapLoadFactor, firstDirtyOffset, endOffset: dirtyEndOffset });
   const mappedBytes = await seeKeys(job, host, window, keys);
   const { lastOfProducers, highWatermark, nowMs, limits } = job;
   const { deleteRetentionMs, maxDecompressedBytes } = limits;
@@ -111,6 +117,7 @@ export async function compact(job: CompactionJob, host: CompactionHost): Promise
     nowMs,
     deleteRetentionMs,
     maxDecompressedBytes,
+    scratch: memory.cleaned,
   });
   const endOffset = keys.latestOffset + 1;
   const total = { readBytes: 0, writtenBytes: 0 };
@@ -126,7 +133,7 @@ export async function compact(job: CompactionJob, host: CompactionHost): Promise
 }
 
 /** No more than there can be keys in the dirty part. */
-function mapBytes({ firstDirtyOffset, endOffset, limits }: CompactionJob): number {
+function mapBytesOf({ firstDirtyOffset, endOffset, limits }: CompactionJob): number {
   const largestKeyCount = Math.max(0, endOffset - firstDirtyOffset);
   return Math.min(limits.mapBytes, Math.ceil((largestKeyCount + 1) / limits.mapLoadFactor + 64) * slotBytes);
 }
@@ -247,6 +254,7 @@ async function cleanInto(rewriting: Rewriting, segment: SourceSegment, cleaned: 
       position += sizeBytes;
       total.readBytes += sizeBytes;
       const before = cleaned.writtenBytes;
+      host.memory.cleaned.giveBack();
       for (const batch of batches) {
         const left = filter.filter(batch);
         if (left !== undefined) cleaned.stage(left.bytes, left.lastOffset, left.maxTimestamp);

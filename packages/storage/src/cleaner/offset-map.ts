@@ -20,11 +20,12 @@ export class OffsetMap {
   readonly #doubles: Float64Array;
   #size = 0;
 
-  constructor(sizeBytes: number) {
+  /** In memory that holds `sizeBytes` zeros, or in its own. */
+  constructor(sizeBytes: number, memory?: ArrayBuffer) {
     this.slotCount = primeUpTo(Math.max(smallestSlotCount, Math.floor(sizeBytes / slotBytes)));
-    const memory = new ArrayBuffer(this.slotCount * slotBytes);
-    this.#words = new Int32Array(memory);
-    this.#doubles = new Float64Array(memory);
+    const slots = memory ?? new ArrayBuffer(this.slotCount * slotBytes);
+    this.#words = new Int32Array(slots, 0, this.slotCount * wordsPerSlot);
+    this.#doubles = new Float64Array(slots, 0, this.slotCount * doublesPerSlot);
   }
 
   get sizeBytes(): number {

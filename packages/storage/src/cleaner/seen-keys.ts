@@ -9,6 +9,8 @@ import { OffsetMap } from './offset-map.ts';
 export interface SeenKeysOptions {
   /** For the map of keys. */
   readonly mapBytes: number;
+  /** Where the map may stand: so many zeros. */
+  readonly mapMemory?: ArrayBuffer;
   /** How full the map may become, between 0 and 1. */
   readonly mapLoadFactor: number;
   readonly firstDirtyOffset: number;
@@ -27,8 +29,8 @@ export class SeenKeys {
   /** One bit for each offset from `firstMarked` on. */
   readonly #superseded: Uint8Array | undefined;
 
-  constructor({ mapBytes, mapLoadFactor, firstDirtyOffset, endOffset }: SeenKeysOptions) {
-    this.#map = new OffsetMap(mapBytes);
+  constructor({ mapBytes, mapMemory, mapLoadFactor, firstDirtyOffset, endOffset }: SeenKeysOptions) {
+    this.#map = new OffsetMap(mapBytes, mapMemory);
     this.#mostKeys = Math.floor(this.#map.slotCount * mapLoadFactor);
     this.#firstMarked = firstDirtyOffset;
     const markBytes = Math.ceil(Math.max(0, endOffset - firstDirtyOffset) / 8);

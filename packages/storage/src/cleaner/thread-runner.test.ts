@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { buildRecordBatch, iterateBatches } from '@odradek/protocol';
-import { createSystemWorld } from '@odradek/runtime';
+import { createSystemWorld, type Timer, type TimerTask } from '@odradek/runtime';
 import { until } from '@odradek/testing';
 import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { LogManager } from '../manager/log-manager.ts';
 import { type CleanerSettings, defaultCleanerSettings } from './cleaner-schedule.ts';
+import type { CompactionJob } from './compaction.ts';
+import { ThreadRunner } from './thread-runner.ts';
 
 const topicPartition = { topic: 'compacted', partition: 0 };
 const config: LogConfig = {
@@ -134,3 +136,61 @@ test('a damaged batch stops the cleaning of its log, and of no other', async () 
   assert.match(lines.join(''), /A log cannot be compacted, and will not be until the next start {2}path=.*compacted-0/);
   assert.deepEqual(readFileSync(path), bytes);
 });
+
+test('the thread stays for the next cleaning, until there has been none for a while', async () => {
+  const timer = new HeldTimer();
+  const runner = new ThreadRunner(timer);
+  close = () => runner.close();
+  const job: CompactionJob = {
+    path: root,
+    segments: [],
+    firstDirtyOffset: 0,
+    firstDirtyPosition: 0,
+    endOffset: 0,
+    highWatermark: 0,
+    abortedTransactions: [],
+    lastOfProducers: new Map(),
+    nowMs: 0,
+    limits: {
+      ...{ segmentBytes: 1000, segmentIndexBytes: 1000, indexIntervalBytes: 1000, deleteRetentionMs: 0 },
+      ...{ maxDecompressedBytes: 1000, mapBytes: 1000, mapLoadFactor: 0.9, bufferBytes: 1000 },
+    },
+  };
+  const compactOnce = (): Promise<unknown> => runner.start(job, () => Promise.resolve()).finished;
+  runner.rest();
+  assert.equal(timer.tasks.length, 0, 'there is no thread yet');
+  await compactOnce();
+  const threads = threadCount();
+  runner.rest();
+  runner.rest();
+  assert.equal(timer.tasks.length, 1);
+  await compactOnce();
+  assert.equal(timer.tasks.length, 0, 'it stays');
+  assert.equal(threadCount(), threads, 'it is the same');
+  runner.rest();
+  timer.tasks[0]!();
+  await until('it has ended', () => threadCount() < threads);
+  await compactOnce();
+});
+
+class HeldTimer implements Timer {
+  readonly tasks: (() => void)[] = [];
+
+  schedule(_delayMs: number, action: () => void): TimerTask {
+    this.tasks.push(action);
+    return { cancel: () => void this.tasks.splice(this.tasks.indexOf(action), 1) };
+  }
+
+  afterThisTurn(action: () => void): void {
+    setImmediate(action);
+  }
+
+  close(): void {
+    this.tasks.length = 0;
+  }
+}
+
+/** Of this process. */
+function threadCount(): number {
+  return (process.report.getReport() as unknown as { readonly workers: readonly unknown[] }).workers.length;
+}

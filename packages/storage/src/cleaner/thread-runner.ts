@@ -1,12 +1,18 @@
-// Runs compactions in a thread, which is there as long as there is something to do.
+// Runs compactions in a thread, which is there as long as there is something to do, and for a while after.
 
-import { type BackgroundThread, startThread } from '@odradek/runtime';
+import { type BackgroundThread, startThread, type Timer, type TimerTask } from '@odradek/runtime';
 import type { CompactionJob, CompactionReport } from './compaction.ts';
 import type { CompactionRunner, ReplaceGroup, RunningCompaction } from './compaction-runner.ts';
 import { errorOf, type FromThread, failureOf, ThreadControl, type ToThread } from './thread-messages.ts';
 
 /** Without its ending: see `startThread`. */
 const threadModule = new URL('./cleaner-thread', import.meta.url);
+
+/**
+ * A thread costs some ten megabytes and what its map of keys takes. A new one costs a quarter of a second of the processor, most of it
+ * spent by V8's compilers, which have the priority of the thread that serves.
+ */
+const keptMs = 60_000;
 
 interface Running {
   readonly control: ThreadControl;
@@ -15,11 +21,19 @@ interface Running {
 }
 
 export class ThreadRunner implements CompactionRunner {
+  readonly #timer: Timer;
   #thread: BackgroundThread | undefined;
   #running: Running | undefined;
+  #ending: TimerTask | undefined;
   #bytesPerSecond = Number.MAX_VALUE;
 
+  constructor(timer: Timer) {
+    this.#timer = timer;
+  }
+
   start(job: CompactionJob, replace: ReplaceGroup): RunningCompaction {
+    this.#ending?.cancel();
+    this.#ending = undefined;
     const control = new ThreadControl();
     control.bytesPerSecond = this.#bytesPerSecond;
     const running: Running = { control, replace, finished: Promise.withResolvers() };
@@ -37,15 +51,17 @@ export class ThreadRunner implements CompactionRunner {
     if (this.#running !== undefined) this.#running.control.bytesPerSecond = bytesPerSecond;
   }
 
-  /** A thread costs some ten megabytes, so it does not wait for the next cleaning. */
   rest(): void {
-    const thread = this.#thread;
-    this.#thread = undefined;
-    // It is idle, and leaves nothing behind that could fail.
-    thread?.terminate().catch(() => undefined);
+    if (this.#thread === undefined) return;
+    this.#ending ??= this.#timer.schedule(keptMs, () => {
+      // It is idle, and leaves nothing behind that could fail.
+      this.close().catch(() => undefined);
+    });
   }
 
   async close(): Promise<void> {
+    this.#ending?.cancel();
+    this.#ending = undefined;
     const thread = this.#thread;
     this.#thread = undefined;
     await thread?.terminate();

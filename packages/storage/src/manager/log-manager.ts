@@ -131,7 +131,7 @@ export class LogManager {
       {
         // What is being copied must stay as it is: a record that comes later may be the reason why an earlier one is gone.
         logs: () => [...this.#logs].flatMap(([name, log]) => (this.#futures.has(name) ? [] : log)),
-        createRunner: () => (runIn === 'thread' ? new ThreadRunner() : new TurnByTurnRunner(world)),
+        createRunner: () => (runIn === 'thread' ? new ThreadRunner(world.timer) : new TurnByTurnRunner(world)),
         checkpoint: (directory) => this.#maintenance.checkpointCleaned(directory),
         world,
       },
