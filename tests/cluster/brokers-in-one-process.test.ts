@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
+  buildRecordBatch,
   CreateTopicsRequest,
   CreateTopicsResponse,
   ElectLeadersRequest,
@@ -12,13 +13,17 @@ import {
   IncrementalAlterConfigsResponse,
   MetadataRequest,
   MetadataResponse,
+  ProduceRequest,
+  ProduceResponse,
 } from '@odradek/protocol';
 import { type InProcessCluster, type RawClient, startCluster, until } from '@odradek/testing';
 
 let cluster: InProcessCluster;
 
 before(async () => {
-  cluster = await startCluster({ brokers: 3, properties: (id) => ({ 'broker.rack': `rack-${id}` }) });
+  // So long that what would wait for it fails.
+  const properties = { 'replica.fetch.wait.max.ms': 20_000 };
+  cluster = await startCluster({ brokers: 3, properties: (id) => ({ ...properties, 'broker.rack': `rack-${id}` }) });
 });
 after(() => cluster.close());
 
@@ -61,6 +66,28 @@ test('a topic is created by the controller alone, and known everywhere', async (
       partitions.map(() => [3, 3]),
     );
     assert.deepEqual(new Set(partitions.map(({ leaderId }) => leaderId)), new Set([0, 1, 2]));
+  }
+});
+
+test('followers whose fetches wait hear at once of a new topic: what is produced to it is soon everywhere', async () => {
+  const client = await controllerClient();
+  const created = await client.send(CreateTopicsRequest, CreateTopicsResponse, 7, {
+    topics: [{ name: 'new', numPartitions: 3, replicationFactor: 3 }],
+    timeoutMs: 10_000,
+  });
+  assert.equal(created.topics[0]?.errorCode, errorCodes.NONE);
+  for (const { leaderId, partitionIndex } of (await metadataOf(0, 'new')).topics[0]?.partitions ?? []) {
+    const answer = await (await cluster.client(leaderId)).send(ProduceRequest, ProduceResponse, 9, {
+      acks: -1,
+      timeoutMs: 10_000,
+      topicData: [
+        {
+          name: 'new',
+          partitionData: [{ index: partitionIndex, records: buildRecordBatch({}, [{ timestamp: 0, value: Buffer.from('x') }]) }],
+        },
+      ],
+    });
+    assert.equal(answer.responses[0]?.partitionResponses[0]?.errorCode, errorCodes.NONE);
   }
 });
 

@@ -144,11 +144,12 @@ async function fetchLater(
   if (!mustWait(fetching, reads)) return finish(parts, fetching, reads);
   for (const { release } of reads.fetched) release?.();
   const { session } = fetching;
-  const { isolation, isHeldBack } = fetching.limits;
+  const { isolation, isHeldBack, replicaId } = fetching.limits;
   const changed = await enoughToFetch(parts.replicaManager, {
     wanted: session.wanted,
     resting: session.resting,
     isolation,
+    replicaId,
     isHeldBack,
     minBytes: fetching.minBytes,
     sizeBytes: reads.sizeBytes,

@@ -1,4 +1,5 @@
-// A fetch waits until its partitions have enough new bytes for it, one of them changes its leader, or the time is up.
+// A fetch waits until its partitions have enough new bytes for it, one of them changes its leader, a follower gets more to follow, or the
+// time is up.
 
 import type { WantedPartition } from '../replication/fetch-sessions.ts';
 import type { Isolation, Partition } from '../replication/partition.ts';
@@ -11,6 +12,8 @@ export interface FetchWait {
   /** What else a follower wants, in which nothing has happened yet. */
   readonly resting?: RestingPartitions | undefined;
   readonly isolation: Isolation;
+  /** Of the follower that fetches; -1: it is a consumer. */
+  readonly replicaId: number;
   /** Partitions whose new bytes do not count for the time being. */
   readonly isHeldBack?: (partition: Partition) => boolean;
   readonly minBytes: number;
@@ -34,7 +37,8 @@ export function enoughToFetch(replicaManager: ReplicaManager, wait: FetchWait): 
   return new Promise((resolve) => {
     const { delayedFetches } = replicaManager;
     const operation = new DelayedFetch(replicaManager, partitions, wait, resolve);
-    const waiting = delayedFetches.watch(operation, partitions, wait.maxWaitMs);
+    const keys = wait.replicaId < 0 ? partitions : [...partitions, wait.replicaId];
+    const waiting = delayedFetches.watch(operation, keys, replicaManager.fetchWaitMs(wait.replicaId, wait.maxWaitMs));
     if (waiting === undefined || wait.resting === undefined) return;
     wait.resting.onAwake = (partition, wanted) => {
       if (waiting.isDone) return;
@@ -44,7 +48,7 @@ export function enoughToFetch(replicaManager: ReplicaManager, wait: FetchWait): 
   });
 }
 
-class DelayedFetch implements DelayedOperation<Partition> {
+class DelayedFetch implements DelayedOperation<Partition | number> {
   readonly #partitions: Partition[];
   readonly #wanted: WantedPartition[];
   readonly #replicaManager: ReplicaManager;
@@ -79,9 +83,13 @@ class DelayedFetch implements DelayedOperation<Partition> {
     this.#writtenAtStart += partition.writtenBytes;
   }
 
-  tryComplete(changed?: Partition): boolean {
+  tryComplete(changed?: Partition | number): boolean {
     // A first look without news would find what the fetch has just found.
     if (changed === undefined) return false;
+    if (typeof changed === 'number') {
+      this.#done(this.#changed);
+      return true;
+    }
     const index = this.#partitions.indexOf(changed);
     const wanted = this.#wanted[index];
     if (wanted !== undefined) this.#changed.add(wanted);

@@ -9,6 +9,7 @@ import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
 import { isDiskFull, type LogConfig, type LogDirectory, type LogManager, type PartitionLog } from '@odradek/storage';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { Purgatory } from '../purgatory/purgatory.ts';
+import { FollowerPatience } from './follower-patience.ts';
 import { Partition, type PartitionParts, type PartitionState } from './partition.ts';
 import type { ProposeInSync } from './reign.ts';
 
@@ -74,11 +75,16 @@ export class ReplicaManager {
 
   /** Told when a partition could not be made because the disk is full: it is offline until the controller orders it again. */
   onDiskFull: () => void = () => undefined;
+  /** How long followers' fetches may wait. */
+  readonly #patience = new FollowerPatience();
   /** Those partitions. */
   readonly #withoutRoom = new Set<Partition>();
 
-  /** Requests that wait for a partition: fetches for data, produce requests for replicas, deletions for all replicas. */
-  readonly delayedFetches: Purgatory<Partition>;
+  /**
+   * Requests that wait for a partition: fetches for data, produce requests for replicas, deletions for all replicas. Fetches of followers also
+   * wait for more to follow, by their broker's id.
+   */
+  readonly delayedFetches: Purgatory<Partition | number>;
   readonly delayedProduces: Purgatory<Partition>;
   readonly delayedDeletions: Purgatory<Partition>;
 
@@ -152,6 +158,7 @@ export class ReplicaManager {
     await this.#parts.loadTopicConfigs(topics.map(({ topicName }) => topicName));
     this.#controllerEpoch = Math.max(this.#controllerEpoch, request.controllerEpoch);
     const changed: Partition[] = [];
+    const newlyLed: Partition[] = [];
     const outcome = {
       errorCode: errorCodes.NONE,
       topics: topics.map(({ topicName, topicId, partitionStates }) => ({
@@ -159,7 +166,7 @@ export class ReplicaManager {
         partitionErrors: partitionStates.map((state) => ({
           topicName,
           partitionIndex: state.partitionIndex,
-          errorCode: this.#apply(topicName, topicId, state, changed),
+          errorCode: this.#apply(topicName, topicId, state, { changed, newlyLed }),
         })),
       })),
     };
@@ -167,7 +174,21 @@ export class ReplicaManager {
     this.#parts.fetchers.unfollow(changed.filter(({ isLeader }) => isLeader));
     this.#parts.fetchers.follow(changed.filter(({ isLeader }) => !isLeader));
     if (changed.length > 0) this.#watchLag();
+    this.#awaitFollowers(newlyLed);
     return outcome;
+  }
+
+  /** How long a fetch of this broker, -1 for a consumer, may wait, in ms. */
+  fetchWaitMs(brokerId: number, maxWaitMs: number): number {
+    return this.#patience.limit(brokerId, maxWaitMs, this.#parts.clock.monotonicMs());
+  }
+
+  /** Lets those ask anew who are to follow this broker now. */
+  #awaitFollowers(newlyLed: readonly Partition[]): void {
+    const followers = new Set<number>();
+    for (const { followers: those } of newlyLed) for (const { brokerId } of those) followers.add(brokerId);
+    this.#patience.begin(followers, this.#parts.clock.monotonicMs());
+    for (const brokerId of followers) this.delayedFetches.check(brokerId);
   }
 
   /** StopReplica: stops leading and following, and deletes the log where asked. */
@@ -233,8 +254,13 @@ export class ReplicaManager {
     this.#lagCheck = this.#parts.timer.schedule(this.#parts.maxReplicaLagMs() / 2, check);
   }
 
-  /** Adds the partition to `changed` when the order was obeyed. */
-  #apply(topic: string, topicId: string, state: PlacedState, changed: Partition[]): number {
+  /** Adds the partition where it belongs when the order was obeyed. */
+  #apply(
+    topic: string,
+    topicId: string,
+    state: PlacedState,
+    { changed, newlyLed }: { readonly changed: Partition[]; readonly newlyLed: Partition[] },
+  ): number {
     const found = this.find(topic, state.partitionIndex);
     // A log that could not be made because the disk was full may be made now.
     const existing = found?.isOffline === true && found.isUnopened ? undefined : found;
@@ -249,8 +275,8 @@ export class ReplicaManager {
     const partition = existing ?? new Partition(topic, state.partitionIndex, topicId, this.#partitionParts);
     const openLog = (): PartitionLog => this.#openLog(topic, state, topicId);
     try {
-      if (state.leader === this.#parts.brokerId) partition.becomeLeader(state, openLog);
-      else partition.becomeFollower(state, openLog);
+      if (state.leader !== this.#parts.brokerId) partition.becomeFollower(state, openLog);
+      else if (partition.becomeLeader(state, openLog)) newlyLed.push(partition);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#parts.logger.error('A partition could not be opened', { topic, partition: state.partitionIndex, error });
