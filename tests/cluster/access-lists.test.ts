@@ -7,10 +7,11 @@ import { aclNode, aclPaths, partitionStateNode } from '@odradek/coordination';
 import * as p from '@odradek/protocol';
 import { errorByCode, errorCodes, type MessageInit } from '@odradek/protocol';
 import { type InProcessCluster, type RawClient, startCluster, until } from '@odradek/testing';
+import { codesIn, controllerQuestions, knownTopic } from './controller-questions.ts';
 
 const [brokerHost, administratorHost, strangerHost] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
 const everyone = [0, 1, 2];
-const topic = 'guarded';
+const topic = knownTopic;
 const clusterName = 'kafka-cluster';
 const principal = 'User:ANONYMOUS';
 
@@ -203,6 +204,24 @@ describe('a cluster with an authorizer', { skip }, () => {
       assert.equal(await fetch(client, 2), 'TOPIC_AUTHORIZATION_FAILED', 'as a follower');
     }
   });
+
+  /** Some broker that is the controller, and one that is not. */
+  async function controllerAndOther(): Promise<{ readonly controller: number; readonly other: number }> {
+    const { controllerId } = await at(administrators, 0).send(p.MetadataRequest, p.MetadataResponse, 12, { topics: [] });
+    return { controller: controllerId, other: everyone.find((id) => id !== controllerId) ?? -1 };
+  }
+
+  for (const { what, ask, ...expected } of controllerQuestions) {
+    test(`in the order of Kafka it is looked who may ask, and whether this is the controller: ${what}`, async () => {
+      const { controller, other } = await controllerAndOther();
+      const told = {
+        elsewhere: codesIn(await ask(at(administrators, other))),
+        toStrangerElsewhere: codesIn(await ask(at(strangers, other))),
+        toStranger: codesIn(await ask(at(strangers, controller))),
+      };
+      assert.deepEqual(told, expected);
+    });
+  }
 
   test('followers that lose the right get nothing more, and go on when they have it again', async () => {
     const { leader } = await leadership();

@@ -22,6 +22,7 @@ import {
   DeleteTopicsResponse,
   ElectLeadersRequest,
   ElectLeadersResponse,
+  errorByCode,
   errorCodes,
   ListPartitionReassignmentsRequest,
   ListPartitionReassignmentsResponse,
@@ -167,14 +168,19 @@ test('who is not the controller says so', async () => {
     [NOT_CONTROLLER, NOT_CONTROLLER, NOT_CONTROLLER],
   );
   const exchanges = [
-    other.send(ElectLeadersRequest, ElectLeadersResponse, 2, { topicPartitions: null, timeoutMs }),
     other.send(AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, 1, { topics: [], timeoutMs }),
     other.send(ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse, 0, { topics: null, timeoutMs }),
     other.send(AlterPartitionRequest, AlterPartitionResponse, 3, { ...epoch, topics: [] }),
     other.send(AllocateProducerIdsRequest, AllocateProducerIdsResponse, 0, epoch),
-    other.send(ControlledShutdownRequest, ControlledShutdownResponse, 3, epoch),
   ];
   for (const { errorCode } of await Promise.all(exchanges)) assert.equal(errorCode, NOT_CONTROLLER);
+  const elected = await other.send(ElectLeadersRequest, ElectLeadersResponse, 2, { topicPartitions: null, timeoutMs });
+  assert.equal(elected.errorCode, errorCodes.NONE);
+  assert.deepEqual(elected.replicaElectionResults, [
+    { topic, partitionResult: [{ partitionId: 0, errorCode: NOT_CONTROLLER, errorMessage: errorByCode(NOT_CONTROLLER).message }] },
+  ]);
+  const stopping = await other.send(ControlledShutdownRequest, ControlledShutdownResponse, 3, epoch);
+  assert.equal(stopping.errorCode, errorCodes.STALE_CONTROLLER_EPOCH);
 });
 
 for (let version = 0; version <= 3; version++) {

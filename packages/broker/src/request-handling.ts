@@ -61,10 +61,12 @@ export function buildRequestHandling(
   for (const { api } of handlers.forBrokers) brokerApis.add(api.key);
   services.localChannel.serve(handlers.forBrokers);
   const { authorizer, metadataCache } = state;
+  const isActiveController = (): boolean => services.controller.isActive;
   const autoCreatesTopics = (): boolean => config.get('auto.create.topics.enable');
   const all = [...handlers.forClients, ...handlers.forBrokers];
   const router = new RequestRouter({
-    handlers: authorizer === undefined ? all : guarded(all, { authorizer, metadataCache, autoCreatesTopics }),
+    handlers:
+      authorizer === undefined ? all : guarded(all, { brokerId, authorizer, metadataCache, isActiveController, autoCreatesTopics }),
     clock,
     logger,
     metrics,

@@ -36,7 +36,7 @@ export interface CreatedTopic {
   readonly name: string;
   /** undefined: done (or, with validateOnly, possible). */
   readonly error: ProtocolError | undefined;
-  /** The zero uuid on error and with validateOnly. */
+  /** The zero uuid with validateOnly, and on an error but that it took too long. */
   readonly topicId: string;
   /** -1 on error. */
   readonly numPartitions: number;
@@ -130,7 +130,9 @@ export class TopicChanges {
     const waiting = created.filter(({ error }) => error === undefined);
     const isThere = (topic: CreatedTopic, now: MetadataSnapshot) => hasLeaders(now.topic(topic.name), topic.numPartitions);
     const late = await this.#waitFor(waiting, timeoutMs, isThere);
-    return created.map((topic) => (late.has(topic) ? failedCreation(topic.name, timedOut('created')) : topic));
+    return created.map((topic) =>
+      late.has(topic) ? { ...failedCreation(topic.name, timedOut('created')), topicId: topic.topicId } : topic,
+    );
   }
 
   /** DeleteTopics. Settles when the topics have left the metadata cache, or after timeoutMs. */
@@ -139,6 +141,7 @@ export class TopicChanges {
     { timeoutMs, budget }: Omit<ChangeOptions, 'validateOnly'>,
   ): Promise<DeletedTopic[]> {
     this.#ensureController();
+    if (!this.#parts.defaults.isDeletionEnabled) throw new ProtocolError(errorCodes.TOPIC_DELETION_DISABLED);
     const deleted = await Promise.all(topics.map((topic) => this.#deleteTopic(topic, budget)));
     const waiting = deleted.filter(({ error }) => error === undefined);
     const isGone = ({ name, topicId }: DeletedTopic, now: MetadataSnapshot) => {
@@ -300,10 +303,9 @@ export class TopicChanges {
   }
 
   async #deleteTopic(topic: TopicToDelete, budget: MutationBudget | undefined): Promise<DeletedTopic> {
-    const { metadataCache, defaults, coordination } = this.#parts;
+    const { metadataCache, coordination } = this.#parts;
     const found = topic.name === null ? metadataCache.current.topicById(topic.topicId) : metadataCache.current.topic(topic.name);
     try {
-      if (!defaults.isDeletionEnabled) throw new ProtocolError(errorCodes.TOPIC_DELETION_DISABLED);
       if (found === undefined) {
         throw new ProtocolError(topic.name === null ? errorCodes.UNKNOWN_TOPIC_ID : errorCodes.UNKNOWN_TOPIC_OR_PARTITION);
       }

@@ -1,6 +1,6 @@
 // ControlledShutdown (7): a broker is about to stop, and the controller moves its leaderships to others. The answer names the
 // partitions that the broker still leads, because nobody else is in sync; it asks again, or stops all the same. Brokers before
-// version 2 do not tell their epoch. Only the active controller does this; another broker answers NOT_CONTROLLER.
+// version 2 do not tell their epoch. Only the active controller does this; another broker answers STALE_CONTROLLER_EPOCH, as Kafka does.
 
 import { ControlledShutdownRequest, ControlledShutdownResponse, errorCodes } from '@odradek/protocol';
 import type { Controller } from '../controller/controller.ts';
@@ -19,5 +19,8 @@ export function controlledShutdownHandler(
         remainingPartitions: remaining.map(({ topic, partition }) => ({ topicName: topic, partitionIndex: partition })),
       };
     },
+    errorResponse: (_, { code }) => ({
+      errorCode: code === errorCodes.NOT_CONTROLLER ? errorCodes.STALE_CONTROLLER_EPOCH : code,
+    }),
   });
 }

@@ -6,8 +6,10 @@ import { CreateTopicsRequest, CreateTopicsResponse, errorCodes, type MessageInit
 import { type ConfigEntry, topicEntries } from '../admin/config-entries.ts';
 import type { CreatedTopic, TopicChanges } from '../admin/topic-changes.ts';
 import type { BrokerConfig } from '../broker-config.ts';
+import { clusterMetadataTopic } from '../metadata/metadata-cache.ts';
 import type { MutationQuotas } from '../quotas/mutation-quotas.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
+import { repeatedNames } from '../requests/repeated-names.ts';
 
 type TopicResult = NonNullable<MessageInit<typeof CreateTopicsResponse>['topics']>[number];
 
@@ -19,35 +21,26 @@ export function createTopicsHandler(parts: {
   return defineHandler(CreateTopicsRequest, CreateTopicsResponse, {
     async handle({ topics, timeoutMs, validateOnly }, context) {
       const budget = parts.mutationQuotas?.budget(context, 6);
-      const names = topics.map(({ name }) => name);
-      const twice = repeated(names);
+      const repeated = repeatedNames(topics);
+      const problemWith = (name: string): string | undefined => {
+        if (repeated.has(name)) return 'The request names this topic more than once.';
+        return name === clusterMetadataTopic ? 'A cluster without ZooKeeper keeps its own state under this name.' : undefined;
+      };
       const created = await parts.topicChanges.createTopics(
-        topics.filter(({ name }) => !twice.has(name)),
+        topics.filter(({ name }) => problemWith(name) === undefined),
         { timeoutMs, validateOnly, budget },
       );
       const entriesOf = topicEntriesOf(parts.config);
       const results = new Map(created.map((topic) => [topic.name, topicResult(topic, entriesOf)]));
       return {
         throttleTimeMs: budget?.throttleMs ?? 0,
-        topics: names.map(
-          (name) =>
-            results.get(name) ??
-            failedTopic(name, new ProtocolError(errorCodes.INVALID_REQUEST, 'The request names this topic more than once.')),
+        topics: topics.map(
+          ({ name }) => results.get(name) ?? failedTopic(name, new ProtocolError(errorCodes.INVALID_REQUEST, problemWith(name))),
         ),
       };
     },
     errorResponse: ({ topics }, error) => ({ topics: topics.map(({ name }) => failedTopic(name, error)) }),
   });
-}
-
-function repeated(names: readonly string[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  const twice = new Set<string>();
-  for (const name of names) {
-    if (seen.has(name)) twice.add(name);
-    seen.add(name);
-  }
-  return twice;
 }
 
 /** The entries of a topic. Those of topics without values of their own are the same for all, and made once. */
@@ -61,7 +54,7 @@ function topicEntriesOf(config: BrokerConfig): (topic: CreatedTopic) => ConfigEn
 }
 
 function topicResult(topic: CreatedTopic, entriesOf: (topic: CreatedTopic) => ConfigEntry[]): TopicResult {
-  if (topic.error !== undefined) return failedTopic(topic.name, topic.error);
+  if (topic.error !== undefined) return { ...failedTopic(topic.name, topic.error), topicId: topic.topicId };
   return {
     name: topic.name,
     topicId: topic.topicId,

@@ -12,7 +12,6 @@ import {
   zeroUuid,
 } from '@odradek/protocol';
 import type { TopicChanges, TopicToDelete } from '../admin/topic-changes.ts';
-import type { BrokerConfig } from '../broker-config.ts';
 import type { MutationQuotas } from '../quotas/mutation-quotas.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
@@ -20,16 +19,10 @@ type TopicResult = NonNullable<MessageInit<typeof DeleteTopicsResponse>['respons
 
 export function deleteTopicsHandler(parts: {
   readonly topicChanges: Pick<TopicChanges, 'deleteTopics'>;
-  readonly config: BrokerConfig;
   readonly mutationQuotas?: Pick<MutationQuotas, 'budget'>;
 }): Handler<typeof DeleteTopicsRequest, typeof DeleteTopicsResponse> {
   return defineHandler(DeleteTopicsRequest, DeleteTopicsResponse, {
     async handle(request, context) {
-      if (!parts.config.get('delete.topic.enable')) {
-        throw context.apiVersion < 3
-          ? new ProtocolError(errorCodes.INVALID_REQUEST, 'Topic deletion is disabled.')
-          : new ProtocolError(errorCodes.TOPIC_DELETION_DISABLED);
-      }
       const budget = parts.mutationQuotas?.budget(context, 5);
       const asked = topicsOf(request);
       const problems = asked.map((topic) => requestProblem(topic, asked));
@@ -50,7 +43,11 @@ export function deleteTopicsHandler(parts: {
         }),
       };
     },
-    errorResponse: (request, error) => ({ responses: topicsOf(request).map((topic) => failedTopic(topic, error)) }),
+    errorResponse(request, error, { apiVersion }) {
+      const isUnspeakable = error.code === errorCodes.TOPIC_DELETION_DISABLED && apiVersion < 3;
+      const told = isUnspeakable ? new ProtocolError(errorCodes.INVALID_REQUEST, 'Topic deletion is disabled.') : error;
+      return { responses: topicsOf(request).map((topic) => failedTopic(topic, told)) };
+    },
   });
 }
 

@@ -5,6 +5,7 @@ import { CreatePartitionsRequest, CreatePartitionsResponse, errorCodes, Protocol
 import type { TopicChanges } from '../admin/topic-changes.ts';
 import type { MutationQuotas } from '../quotas/mutation-quotas.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
+import { repeatedNames } from '../requests/repeated-names.ts';
 
 export function createPartitionsHandler(parts: {
   readonly topicChanges: Pick<TopicChanges, 'createPartitions'>;
@@ -13,24 +14,28 @@ export function createPartitionsHandler(parts: {
   return defineHandler(CreatePartitionsRequest, CreatePartitionsResponse, {
     async handle({ topics, timeoutMs, validateOnly }, context) {
       const budget = parts.mutationQuotas?.budget(context, 3);
-      const names = topics.map(({ name }) => name);
-      const isTwice = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+      const repeated = repeatedNames(topics);
       const grown = await parts.topicChanges.createPartitions(
-        topics.filter(({ name }) => !isTwice(name)),
+        topics.filter(({ name }) => !repeated.has(name)),
         { timeoutMs, validateOnly, budget },
       );
       const twice = new ProtocolError(errorCodes.INVALID_REQUEST, 'The request names this topic more than once.');
       const errors = new Map(grown.map(({ name, error }) => [name, error]));
       return {
         throttleTimeMs: budget?.throttleMs ?? 0,
-        results: [...new Set(names)].map((name) => {
-          const error = isTwice(name) ? twice : errors.get(name);
+        results: namesIn(topics).map((name) => {
+          const error = repeated.has(name) ? twice : errors.get(name);
           return { name, errorCode: error?.code ?? errorCodes.NONE, errorMessage: error?.message ?? null };
         }),
       };
     },
     errorResponse: ({ topics }, error) => ({
-      results: topics.map(({ name }) => ({ name, errorCode: error.code, errorMessage: error.message })),
+      results: namesIn(topics).map((name) => ({ name, errorCode: error.code, errorMessage: error.message })),
     }),
   });
+}
+
+/** A topic that is named twice is answered once. */
+function namesIn(topics: readonly { readonly name: string }[]): string[] {
+  return [...new Set(topics.map(({ name }) => name))];
 }

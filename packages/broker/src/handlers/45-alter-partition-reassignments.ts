@@ -2,7 +2,12 @@
 // has its own outcome; the answer comes when the moves have begun, not when they are done. From version 1 on the request can forbid to
 // change how many replicas there are. Only the active controller does this; another broker answers NOT_CONTROLLER.
 
-import { AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, errorCodes } from '@odradek/protocol';
+import {
+  AlterPartitionReassignmentsRequest,
+  AlterPartitionReassignmentsResponse,
+  errorCodes,
+  type ProtocolError,
+} from '@odradek/protocol';
 import type { Controller } from '../controller/controller.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 
@@ -38,5 +43,22 @@ export function alterPartitionReassignmentsHandler(parts: {
         })),
       };
     },
+    errorResponse: ({ allowReplicationFactorChange, topics }, error) => ({
+      allowReplicationFactorChange,
+      errorCode: error.code,
+      errorMessage: error.message,
+      responses: isRefusal(error)
+        ? topics.map(({ name, partitions }) => ({ name, partitions: partitions.map(failed(error)) }))
+        : [],
+    }),
   });
+}
+
+/** Who may not ask is told so of each partition too; everything else is told of the request alone. */
+function isRefusal({ code }: ProtocolError): boolean {
+  return code === errorCodes.CLUSTER_AUTHORIZATION_FAILED;
+}
+
+function failed({ code, message }: ProtocolError) {
+  return ({ partitionIndex }: { readonly partitionIndex: number }) => ({ partitionIndex, errorCode: code, errorMessage: message });
 }

@@ -29,5 +29,16 @@ export function listPartitionReassignmentsHandler(parts: {
         })),
       };
     },
+    // Who may not ask is told of the partitions asked for, with nothing about them.
+    errorResponse: ({ topics }, { code, message }) => ({
+      errorCode: code,
+      errorMessage: message,
+      topics: code === errorCodes.CLUSTER_AUTHORIZATION_FAILED ? (topics ?? []).map(withoutReplicas) : [],
+    }),
   });
+}
+
+function withoutReplicas({ name, partitionIndexes }: NonNullable<ListPartitionReassignmentsRequest['topics']>[number]) {
+  const nothing = { replicas: [], addingReplicas: [], removingReplicas: [] };
+  return { name, partitions: partitionIndexes.map((partitionIndex) => ({ partitionIndex, ...nothing })) };
 }

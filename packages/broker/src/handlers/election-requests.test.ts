@@ -2,13 +2,29 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ElectLeadersResponse, errorCodes, ProtocolError } from '@odradek/protocol';
+import { type ElectLeadersResponse, errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { Controller, PartitionElection, PartitionReassignment } from '../controller/controller.ts';
+import { MetadataSnapshot, type PartitionMetadata } from '../metadata/metadata-cache.ts';
 import { callHandler, versionsOf } from '../requests/call-handler.fixture.ts';
 import { electLeadersHandler } from './43-elect-leaders.ts';
 import { listPartitionReassignmentsHandler } from './46-list-partition-reassignments.ts';
 
 type ElectLeaders = Controller['electLeaders'];
+
+const metadataCache = {
+  current: new MetadataSnapshot({
+    clusterId: 'c',
+    controllerId: 1,
+    controllerEpoch: 1,
+    topics: new Map([['known', { name: 'known', id: zeroUuid, isInternal: false, partitions: [0, 1].map(partitionMetadata) }]]),
+    namesById: new Map(),
+    brokers: new Map(),
+  }),
+};
+
+function partitionMetadata(index: number): PartitionMetadata {
+  return { index, leader: 1, leaderEpoch: 0, controllerEpoch: 1, partitionEpoch: 0, replicas: [1], isr: [1], offlineReplicas: [] };
+}
 
 function electing(...elections: PartitionElection[]) {
   const asked: Parameters<ElectLeaders>[] = [];
@@ -16,7 +32,7 @@ function electing(...elections: PartitionElection[]) {
     asked.push(call);
     return elections;
   };
-  return { asked, handler: electLeadersHandler({ controller: () => ({ electLeaders }) }) };
+  return { asked, handler: electLeadersHandler({ controller: () => ({ electLeaders }), metadataCache }) };
 }
 
 const elected = { topic: 'a', partition: 0, error: undefined };
@@ -61,16 +77,39 @@ test('ElectLeaders for all partitions leaves out those that had nothing to elect
   assert.deepEqual(asked, [['preferred', null]]);
 });
 
-test('ElectLeaders that fails as a whole tells so for each partition, which is all that version 0 can tell', async () => {
-  const notController = async (): Promise<never> => {
-    throw new ProtocolError(errorCodes.NOT_CONTROLLER);
+function failing(code: number) {
+  const electLeaders = async (): Promise<never> => {
+    throw new ProtocolError(code);
   };
-  const handler = electLeadersHandler({ controller: () => ({ electLeaders: notController }) });
+  return electLeadersHandler({ controller: () => ({ electLeaders }), metadataCache });
+}
+
+const codesOf = ({ replicaElectionResults }: ElectLeadersResponse): unknown =>
+  replicaElectionResults.map(({ topic, partitionResult }) => [
+    topic,
+    ...partitionResult.map(({ partitionId, errorCode }) => [partitionId, errorCode]),
+  ]);
+
+test('ElectLeaders that fails as a whole tells so for each partition, which is all that version 0 can tell', async () => {
+  const code = errorCodes.KAFKA_STORAGE_ERROR;
+  const handler = failing(code);
   const topicPartitions = [{ topic: 'a', partitions: [0] }];
   for (const version of versionsOf(handler)) {
-    const { errorCode, replicaElectionResults } = await callHandler(handler, version, { topicPartitions });
-    assert.equal(errorCode, version === 0 ? errorCodes.NONE : errorCodes.NOT_CONTROLLER);
-    assert.equal(replicaElectionResults[0]?.partitionResult[0]?.errorCode, errorCodes.NOT_CONTROLLER);
+    const answer = await callHandler(handler, version, { topicPartitions });
+    assert.equal(answer.errorCode, version === 0 ? errorCodes.NONE : code);
+    assert.deepEqual(codesOf(answer), [['a', [0, code]]]);
+    assert.deepEqual(codesOf(await callHandler(handler, version, { topicPartitions: null })), []);
+  }
+});
+
+test('ElectLeaders where the controller is not tells so for each partition alone, in every version', async () => {
+  const { NONE, NOT_CONTROLLER } = errorCodes;
+  const handler = failing(NOT_CONTROLLER);
+  for (const version of versionsOf(handler)) {
+    const some = await callHandler(handler, version, { topicPartitions: [{ topic: 'a', partitions: [3, 3] }] });
+    assert.deepEqual([some.errorCode, codesOf(some)], [NONE, [['a', [3, NOT_CONTROLLER]]]]);
+    const all = await callHandler(handler, version, { topicPartitions: null });
+    assert.deepEqual([all.errorCode, codesOf(all)], [NONE, [['known', [0, NOT_CONTROLLER], [1, NOT_CONTROLLER]]]]);
   }
 });
 

@@ -93,8 +93,17 @@ test('CreateTopics refuses a topic that the request names twice, and creates the
   assert.deepEqual(topicChanges.asked, ['b']);
 });
 
+test('CreateTopics does not take the name under which Kafka without ZooKeeper keeps its state', async () => {
+  const topicChanges = new FakeTopicChanges();
+  const { topics } = await callHandler(createTopicsHandler({ topicChanges, config }), 7, {
+    topics: [topicNamed('__cluster_metadata')],
+  });
+  assert.equal(topics[0]?.errorCode, errorCodes.INVALID_REQUEST);
+  assert.deepEqual(topicChanges.asked, []);
+});
+
 test('DeleteTopics answers each topic, in every version', async (t) => {
-  const handler = deleteTopicsHandler({ topicChanges: new FakeTopicChanges(), config });
+  const handler = deleteTopicsHandler({ topicChanges: new FakeTopicChanges() });
   for (const version of versionsOf(handler)) {
     await t.test(`version ${version}`, async () => {
       const request = version >= 6 ? { topics: [{ name: 'good' }, { name: 'bad' }] } : { topicNames: ['good', 'bad'] };
@@ -112,7 +121,7 @@ test('DeleteTopics answers each topic, in every version', async (t) => {
 
 test('DeleteTopics takes a topic by name or by id, once', async () => {
   const topicChanges = new FakeTopicChanges();
-  const handler = deleteTopicsHandler({ topicChanges, config });
+  const handler = deleteTopicsHandler({ topicChanges });
   const { responses } = await callHandler(handler, 6, {
     topics: [{ topicId }, { name: 'a', topicId }, {}, { name: 'b' }, { name: 'b' }, { name: 'c' }],
   });
@@ -131,10 +140,8 @@ test('DeleteTopics takes a topic by name or by id, once', async () => {
 });
 
 test('DeleteTopics of a broker that deletes nothing answers as its version expects', async () => {
-  const handler = deleteTopicsHandler({
-    topicChanges: new FakeTopicChanges(),
-    config: new BrokerConfig(new Map([['delete.topic.enable', 'false']])),
-  });
+  const deleteTopics = () => Promise.reject(new ProtocolError(errorCodes.TOPIC_DELETION_DISABLED));
+  const handler = deleteTopicsHandler({ topicChanges: { deleteTopics } });
   for (const version of versionsOf(handler)) {
     const request = version >= 6 ? { topics: [{ name: 'a' }] } : { topicNames: ['a'] };
     const { responses } = await callHandler(handler, version, request);
@@ -165,10 +172,16 @@ test('a request that fails as a whole fails for each of its topics', async () =>
   const topicChanges = { createTopics: failing, deleteTopics: failing, createPartitions: failing };
   const created = await callHandler(createTopicsHandler({ topicChanges, config }), 7, { topics: [topicNamed('a')] });
   assert.equal(created.topics[0]?.errorCode, errorCodes.NOT_CONTROLLER);
-  const deleted = await callHandler(deleteTopicsHandler({ topicChanges, config }), 6, { topics: [{ topicId }] });
+  const deleted = await callHandler(deleteTopicsHandler({ topicChanges }), 6, { topics: [{ topicId }] });
   assert.deepEqual([deleted.responses[0]?.topicId, deleted.responses[0]?.errorCode], [topicId, errorCodes.NOT_CONTROLLER]);
   const grown = await callHandler(createPartitionsHandler({ topicChanges }), 3, {
-    topics: [{ name: 'a', count: 2, assignments: null }],
+    topics: ['a', 'b', 'a'].map((name) => ({ name, count: 2, assignments: null })),
   });
-  assert.equal(grown.results[0]?.errorCode, errorCodes.NOT_CONTROLLER);
+  assert.deepEqual(
+    grown.results.map(({ name, errorCode }) => [name, errorCode]),
+    [
+      ['a', errorCodes.NOT_CONTROLLER],
+      ['b', errorCodes.NOT_CONTROLLER],
+    ],
+  );
 });

@@ -83,6 +83,9 @@ export const securityProtocols: readonly string[] = ['PLAINTEXT', 'SSL', 'SASL_P
 
 const internalTopics: ReadonlySet<string> = new Set(['__consumer_offsets', '__transaction_state', '__share_group_state']);
 
+/** Where Kafka without ZooKeeper keeps its state: nobody may create a topic of this name. */
+export const clusterMetadataTopic = '__cluster_metadata';
+
 export function isInternalTopic(topic: string): boolean {
   return internalTopics.has(topic);
 }

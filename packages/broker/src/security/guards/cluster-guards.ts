@@ -53,10 +53,10 @@ import {
 } from '@odradek/protocol';
 import { configResourceTypes } from '../../admin/config-changes.ts';
 import { type AclOperation, clusterName } from '../acl.ts';
-import { clusterGuard, type Guard, guardOf, itemGuard, openTo, type RefusalOf } from './guard.ts';
+import { atController, clusterGuard, type Guard, guardOf, handleItems, itemGuard, openTo, type RefusalOf } from './guard.ts';
 
 /** Configs of topics and groups go by those; all others by the cluster. */
-function configRefusal(operation: AclOperation): RefusalOf<{ readonly resourceType: number; readonly resourceName: string }> {
+function configRefusal(operation: AclOperation): RefusalOf<Resource> {
   return ({ resourceType, resourceName }, context, { authorizer }) => {
     switch (resourceType) {
       case configResourceTypes.TOPIC:
@@ -68,6 +68,32 @@ function configRefusal(operation: AclOperation): RefusalOf<{ readonly resourceTy
     }
   };
 }
+
+type Resource = { readonly resourceType: number; readonly resourceName: string };
+
+/** What is wrong with the request itself is told to everybody, before it is looked at who asks. */
+function alterConfigsGuard(
+  request: typeof AlterConfigsRequest | typeof IncrementalAlterConfigsRequest,
+  response: typeof AlterConfigsResponse | typeof IncrementalAlterConfigsResponse,
+): Guard {
+  const refusalOf = configRefusal('ALTER_CONFIGS');
+  return guardOf(request, response, (body, context, guarded) =>
+    handleItems(body, context, guarded, 'resources', 'responses', (resource: Resource) => {
+      const refused = refusalOf(resource, context, guarded);
+      return refused !== undefined && isMistaken(resource, body.resources, guarded.brokerId) ? 'INVALID_REQUEST' : refused;
+    }),
+  );
+}
+
+function isMistaken({ resourceType, resourceName }: Resource, all: readonly Resource[], brokerId: number): boolean {
+  const same = all.filter((other) => other.resourceType === resourceType && other.resourceName === resourceName);
+  const isOfOtherBroker = resourceType === configResourceTypes.BROKER && !['', String(brokerId)].includes(resourceName);
+  return same.length > 1 || isOfOtherBroker || !knownResourceTypes.has(resourceType);
+}
+
+const knownResourceTypes: ReadonlySet<number> = new Set(
+  Object.values(configResourceTypes).filter((type) => type !== configResourceTypes.UNKNOWN),
+);
 
 const describeClusterGuard = guardOf(
   DescribeClusterRequest,
@@ -87,14 +113,8 @@ export const clusterGuards: readonly Guard[] = [
   clusterGuard(CreateAclsRequest, CreateAclsResponse, 'ALTER'),
   clusterGuard(DeleteAclsRequest, DeleteAclsResponse, 'ALTER'),
   itemGuard(DescribeConfigsRequest, DescribeConfigsResponse, 'resources', 'results', configRefusal('DESCRIBE_CONFIGS')),
-  itemGuard(AlterConfigsRequest, AlterConfigsResponse, 'resources', 'responses', configRefusal('ALTER_CONFIGS')),
-  itemGuard(
-    IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
-    'resources',
-    'responses',
-    configRefusal('ALTER_CONFIGS'),
-  ),
+  alterConfigsGuard(AlterConfigsRequest, AlterConfigsResponse),
+  alterConfigsGuard(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
   clusterGuard(ListConfigResourcesRequest, ListConfigResourcesResponse, 'DESCRIBE_CONFIGS'),
   clusterGuard(AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse, 'ALTER'),
   clusterGuard(DescribeLogDirsRequest, DescribeLogDirsResponse, 'DESCRIBE'),
@@ -104,7 +124,7 @@ export const clusterGuards: readonly Guard[] = [
   clusterGuard(DescribeClientQuotasRequest, DescribeClientQuotasResponse, 'DESCRIBE_CONFIGS'),
   clusterGuard(AlterClientQuotasRequest, AlterClientQuotasResponse, 'ALTER_CONFIGS'),
   clusterGuard(DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse, 'DESCRIBE'),
-  clusterGuard(AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse, 'ALTER'),
+  atController(clusterGuard(AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse, 'ALTER')),
   clusterGuard(UpdateFeaturesRequest, UpdateFeaturesResponse, 'ALTER'),
   clusterGuard(LeaderAndIsrRequest, LeaderAndIsrResponse, 'CLUSTER_ACTION'),
   clusterGuard(StopReplicaRequest, StopReplicaResponse, 'CLUSTER_ACTION'),

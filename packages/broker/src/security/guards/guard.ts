@@ -11,6 +11,8 @@ import type { Authorizer } from '../authorizer.ts';
 export interface GuardParts {
   readonly authorizer: Authorizer;
   readonly metadataCache: Pick<MetadataCache, 'current'>;
+  readonly brokerId: number;
+  readonly isActiveController: () => boolean;
   /** auto.create.topics.enable */
   readonly autoCreatesTopics: () => boolean;
 }
@@ -42,6 +44,26 @@ export function guardOf<Q extends MessageDefinition, A extends MessageDefinition
 /** For what needs no permission, or whose handler looks itself. */
 export function openTo(request: MessageDefinition): Guard {
   return { apiKey: request.apiKey ?? -1, wrap: (handler) => handler };
+}
+
+/**
+ * For what every broker but the active controller refuses to everybody: who asks is not looked at there. With other things that only the
+ * controller does Kafka looks first at who asks, and their handlers say NOT_CONTROLLER.
+ */
+export function atController(guard: Guard): Guard {
+  return {
+    apiKey: guard.apiKey,
+    wrap(handler, parts) {
+      const guarded = guard.wrap(handler, parts);
+      return {
+        ...guarded,
+        handle: (body, context) => {
+          if (!parts.isActiveController()) throw refusal('NOT_CONTROLLER');
+          return guarded.handle(body, context);
+        },
+      };
+    },
+  };
 }
 
 /** The whole request needs a permission on the cluster. */

@@ -17,9 +17,10 @@ import {
   MetadataResponse,
   zeroUuid,
 } from '@odradek/protocol';
-import { isInternalTopic } from '../../metadata/metadata-cache.ts';
+import { clusterMetadataTopic, isInternalTopic } from '../../metadata/metadata-cache.ts';
+import { repeatedNames } from '../../requests/repeated-names.ts';
 import type { RequestContext } from '../../requests/request-context.ts';
-import { type Guard, type GuardParts, guardOf, handleItems, itemGuard, topicRefusal } from './guard.ts';
+import { atController, type Guard, type GuardParts, guardOf, handleItems } from './guard.ts';
 
 type Wanted = NonNullable<Message<typeof MetadataRequest>['topics']>[number];
 type MetadataTopic = NonNullable<MessageInit<typeof MetadataResponse>['topics']>[number];
@@ -135,17 +136,20 @@ const describeTopicPartitionsGuard = guardOf(
   },
 );
 
-/** Who may not see configs is not told those of the topics that it makes. */
+/** Who may not see configs is not told those of the topics that it makes. What is wrong with the request itself is told to everybody. */
 const createTopicsGuard = guardOf(CreateTopicsRequest, CreateTopicsResponse, async (request, context, guarded) => {
   const { authorizer } = guarded;
-  const answer = await handleItems(request, context, guarded, 'topics', 'topics', ({ name }) =>
-    mayCreate(name, context, guarded) ? undefined : 'TOPIC_AUTHORIZATION_FAILED',
-  );
-  const maySee = (name: string): boolean => authorizer.may(context, 'DESCRIBE_CONFIGS', 'Topic', name, { quietly: true });
+  const repeated = repeatedNames(request.topics);
+  const answer = await handleItems(request, context, guarded, 'topics', 'topics', ({ name }) => {
+    if (mayCreate(name, context, guarded)) return undefined;
+    return repeated.has(name) || name === clusterMetadataTopic ? 'INVALID_REQUEST' : 'TOPIC_AUTHORIZATION_FAILED';
+  });
+  const maySee = (name: string): boolean =>
+    name === clusterMetadataTopic || authorizer.may(context, 'DESCRIBE_CONFIGS', 'Topic', name, { quietly: true });
   return {
     ...answer,
     topics: (answer?.topics ?? []).map((topic) =>
-      (topic.errorCode ?? 0) !== errorCodes.NONE || maySee(topic.name ?? '')
+      maySee(topic.name ?? '')
         ? topic
         : {
             ...topic,
@@ -181,16 +185,18 @@ const deleteTopicsGuard = guardOf(DeleteTopicsRequest, DeleteTopicsResponse, asy
   return { ...answer, responses: [...(answer?.responses ?? []), ...refused] };
 });
 
+const createPartitionsGuard = guardOf(CreatePartitionsRequest, CreatePartitionsResponse, (request, context, guarded) => {
+  const repeated = repeatedNames(request.topics);
+  return handleItems(request, context, guarded, 'topics', 'results', ({ name }) => {
+    if (guarded.authorizer.may(context, 'ALTER', 'Topic', name)) return undefined;
+    return repeated.has(name) ? 'INVALID_REQUEST' : 'TOPIC_AUTHORIZATION_FAILED';
+  });
+});
+
 export const topicGuards: readonly Guard[] = [
   metadataGuard,
   describeTopicPartitionsGuard,
-  createTopicsGuard,
-  deleteTopicsGuard,
-  itemGuard(
-    CreatePartitionsRequest,
-    CreatePartitionsResponse,
-    'topics',
-    'results',
-    topicRefusal('ALTER', ({ name }) => name),
-  ),
+  atController(createTopicsGuard),
+  atController(deleteTopicsGuard),
+  atController(createPartitionsGuard),
 ];
