@@ -1,7 +1,7 @@
 // Requests that are, or seem to be, the controller's alone, and what is answered by a broker that is not the controller: to an
 // administrator, who may do everything, and to a stranger, who may do nothing; and what the controller itself answers to the stranger.
 //
-// The answers are those of Apache Kafka 3.9.1 on ZooKeeper with its AclAuthorizer, which access-lists.test.ts asks them again.
+// The answers are those of Apache Kafka 3.9.1 on ZooKeeper with its AclAuthorizer, of which secured-beside-kafka.test.ts asks them again.
 // Nothing comes of any of these requests.
 
 import * as p from '@odradek/protocol';

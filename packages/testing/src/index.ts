@@ -3,7 +3,7 @@
 export { goldenDirectory } from './fixtures.ts';
 export { type BrokerUnderTest, brokerUnderTest, uniqueName } from './foreign/broker-under-test.ts';
 export { CertificateAuthority, type SignedCertificate } from './foreign/certificates.ts';
-export { apacheKafka39, KafkaBroker, type KafkaBrokerOptions, startKafkaBroker } from './foreign/kafka-broker.ts';
+export { apacheKafka39, KafkaBroker, type KafkaBrokerOptions, quickJava, startKafkaBroker } from './foreign/kafka-broker.ts';
 export {
   cacheDirectory,
   debianProgram,
@@ -18,6 +18,7 @@ export {
   type Tool,
 } from './foreign/machine-tools.ts';
 export { type CommandOptions, type CommandResult, runCommand } from './foreign/run-command.ts';
+export { readAccessLists, superuserArgument } from './foreign/zookeeper-access-lists.ts';
 export {
   startZooKeeper,
   ZooKeeperEnsemble,

@@ -18,7 +18,8 @@ export interface KafkaBrokerOptions {
   readonly javaArguments?: readonly string[];
 }
 
-const quickJava = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
+/** A small heap and a quick start. */
+export const quickJava = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
 
 /** The class path of the broker, from Maven. */
 export function apacheKafka39(): Promise<Tool<string>> {
