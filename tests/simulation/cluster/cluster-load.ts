@@ -29,8 +29,11 @@ const committers = 2;
 /** Between one request and the next: the load is there to be interrupted, not to be large. */
 const pauseMs = { min: 5, max: 60 };
 
-/** How often a batch may be refused as out of order: what was acknowledged before it is lost when it is refused for a minute. */
-const longestOutOfOrder = 1_200;
+/**
+ * How often an answer may be that of a broker that was deposed, does not know it yet, and has not heard of what was acknowledged since: that is
+ * lost when it goes on for a minute.
+ */
+const mostStaleAnswers = 1_200;
 
 /** What a producer was told. */
 export interface Written {
@@ -152,13 +155,12 @@ async function produce({ world, client, random, mayStop }: Work, written: Writte
     const batch = nextBatch(world, identity, written, size);
     const partitionData = [{ index: written.partition, records: batch }];
     const request = { acks: -1, timeoutMs: 3_000, topicData: [{ name: loadTopic, partitionData }] };
-    let outOfOrder = 0;
+    let staleAnswers = 0;
     const errorOf = (answer: Message<typeof ProduceResponse>): number => {
       const error = answer.responses[0]?.partitionResponses[0]?.errorCode ?? 0;
       if (error !== errorCodes.OUT_OF_ORDER_SEQUENCE_NUMBER) return error;
-      // A leader that was deposed and does not know it yet has not seen the batches before this one: somebody else leads. Not for ever.
-      outOfOrder += 1;
-      return outOfOrder < longestOutOfOrder ? errorCodes.NOT_LEADER_OR_FOLLOWER : error;
+      staleAnswers += 1;
+      return staleAnswers < mostStaleAnswers ? errorCodes.NOT_LEADER_OR_FOLLOWER : error;
     };
     ensureNone(errorOf(await client.ask(target, [ProduceRequest, ProduceResponse, 9], request, errorOf)));
     written.count += size;
@@ -177,18 +179,29 @@ async function commit({ world, client, random, mayStop }: Work, committed: Commi
     const answer = await client.ask(target, versions, request, ({ topics: [topic] }) => topic?.partitions[0]?.errorCode ?? 0);
     ensureNone(answer.topics[0]?.partitions[0]?.errorCode ?? 0);
     committed.offset = offset;
-    if (random.nextInt(4) === 0) assert.equal(await fetchCommitted(client, committed.group), committed.offset);
+    if (random.nextInt(4) === 0) {
+      assert.equal(await fetchCommitted(client, committed.group, { atLeast: offset }), offset);
+    }
     await pause(world, random);
   }
 }
 
-/** The offset that a group has committed; -1: none. */
-export async function fetchCommitted(client: ClusterClient, group: string, partition = 0): Promise<number> {
+/** The offset that a group has committed; -1: none. `atLeast`: a coordinator that tells less may have been deposed, and another is asked. */
+export async function fetchCommitted(
+  client: ClusterClient,
+  group: string,
+  { partition = 0, atLeast = -1 }: { readonly partition?: number; readonly atLeast?: number } = {},
+): Promise<number> {
   const request = { groupId: group, topics: [{ name: loadTopic, partitionIndexes: [partition] }] };
   const versions = [OffsetFetchRequest, OffsetFetchResponse, 5] as const;
-  const answer = await client.ask({ coordinatorOf: group }, versions, request, ({ errorCode, topics: [topic] }) =>
-    errorCode === 0 ? (topic?.partitions[0]?.errorCode ?? 0) : errorCode,
-  );
+  let staleAnswers = 0;
+  const errorOf = ({ errorCode, topics: [topic] }: Message<typeof OffsetFetchResponse>): number => {
+    const error = errorCode === 0 ? (topic?.partitions[0]?.errorCode ?? 0) : errorCode;
+    if (error !== 0 || (topic?.partitions[0]?.committedOffset ?? -1) >= atLeast) return error;
+    staleAnswers += 1;
+    return staleAnswers < mostStaleAnswers ? errorCodes.NOT_COORDINATOR : error;
+  };
+  const answer = await client.ask({ coordinatorOf: group }, versions, request, errorOf);
   return answer.topics[0]?.partitions[0]?.committedOffset ?? -1;
 }
 

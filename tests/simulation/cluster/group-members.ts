@@ -75,7 +75,7 @@ export class GroupMembers {
   /** Once all is well again: nothing that a member was told is lost. */
   async checkCommitted(client: ClusterClient): Promise<void> {
     for (const [partition, offset] of this.committed) {
-      const found = await fetchCommitted(client, memberGroup, partition);
+      const found = await fetchCommitted(client, memberGroup, { partition });
       assert.ok(found >= offset, `${offset} was committed in partition ${partition}, and ${found} is left`);
     }
   }
@@ -98,7 +98,7 @@ export class GroupMembers {
     const positions = new Map<number, number>();
     for (const partition of partitions) {
       const told = this.committed.get(partition) ?? 0;
-      const committed = await fetchCommitted(work.client, memberGroup, partition);
+      const committed = await fetchCommitted(work.client, memberGroup, { partition, atLeast: told });
       assert.ok(
         committed >= told || told === 0,
         `${told} was committed in partition ${partition}, and a member is given ${committed}`,
