@@ -69,6 +69,8 @@ export interface OneBrokerOptions {
   readonly fileSystem?: FileSystem;
   readonly random?: Random;
   readonly rack?: string;
+  /** delete.topic.enable, default true. */
+  readonly isDeletionEnabled?: boolean;
   /** Brokers that are registered as well, and take what they are told. */
   readonly others?: readonly { readonly id: number; readonly rack: string }[];
 }
@@ -122,7 +124,7 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
     defaults: {
       numPartitions: 3,
       replicationFactor: 1,
-      isDeletionEnabled: true,
+      isDeletionEnabled: options.isDeletionEnabled ?? true,
       internalTopic: (name) =>
         name === '__consumer_offsets'
           ? { numPartitions: 5, replicationFactor: 1, configs: new Map([['cleanup.policy', 'compact']]) }

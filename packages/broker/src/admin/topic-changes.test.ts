@@ -276,6 +276,19 @@ describe('topic changes', () => {
   });
 });
 
+describe('topic changes where nothing may be deleted', () => {
+  it('refuse to, and that only when this is the controller', async () => {
+    const broker = await startOneBroker({ isDeletionEnabled: false });
+    await broker.topicChanges.createTopics([topic('t')], once);
+    const deletion = () => broker.topicChanges.deleteTopics([{ name: 't', topicId: zeroUuid }], { timeoutMs: 1000 });
+    await assert.rejects(deletion(), (error) => codeName(error as never) === 'TOPIC_DELETION_DISABLED');
+    assert.ok(broker.metadataCache.current.topic('t') !== undefined);
+    await broker.controller.close();
+    await assert.rejects(deletion(), (error) => codeName(error as never) === 'NOT_CONTROLLER');
+    await broker.close();
+  });
+});
+
 describe('topic changes on a full disk', () => {
   it('are refused, and possible again when there is room', async () => {
     const fileSystem = new SimulatedDisk();
