@@ -262,6 +262,24 @@ test('a broker that has lost its journal takes its own logs over, epochs and all
   assert.match(second.log, /Topics were found on disk.*orders/);
 });
 
+test('a copy of a log with a date in the place of its partition is left alone, and its topic is taken over', async () => {
+  const directory = newDirectory();
+  {
+    await using broker = await InProcessBroker.start({ dataDirectory: directory });
+    const client = await broker.client();
+    await createTopic(client, 'orders');
+    await produce(client, 'orders', 'one');
+  }
+  rmSync(join(directory, 'coordination.journal'));
+  cpSync(join(directory, 'orders-0'), join(directory, 'orders-20240101'), { recursive: true });
+
+  await using broker = await InProcessBroker.start({ dataDirectory: directory });
+  const client = await broker.client();
+  assert.equal((await topicsOf(client)).get('orders')!.leaderEpochs.length, 1);
+  assert.deepEqual((await readAll(client, 'orders')).records, ['[0,"key","one"]']);
+  assert.match(broker.log, /no topic can have.*20240101/);
+});
+
 test('a log that the tree knows nothing of, or that is of another topic, is put aside and kept', async () => {
   const [directory, other] = [newDirectory(), newDirectory()];
   for (const [path, topics] of [

@@ -41,10 +41,22 @@ export interface AdoptionParts {
   readonly internalConfigs: (topic: string) => ReadonlyMap<string, string> | undefined;
 }
 
+/**
+ * No topic has more partitions, and all up to the highest that is found are made: a copy of a log that somebody has called by its date
+ * must not make twenty million of them.
+ */
+const mostPartitions = 100_000;
+
 /** Writes the topics, before their configs are read and their logs opened. One that is there from an earlier attempt stays. */
 export async function adoptTopics(found: readonly FoundPartition[], parts: AdoptionParts): Promise<void> {
   const { coordination, logger } = parts;
-  const topics = Map.groupBy(found, ({ topic }) => topic);
+  for (const { topic, partition } of found.filter((each) => each.partition >= mostPartitions)) {
+    logger.error('A log is of a partition that no topic can have; it is left alone', { topic, partition });
+  }
+  const topics = Map.groupBy(
+    found.filter(({ partition }) => partition < mostPartitions),
+    ({ topic }) => topic,
+  );
   const adopted: string[] = [];
   for (const [topic, partitions] of topics) {
     const ids = new Set(partitions.map(({ topicId }) => topicId).filter((topicId) => topicId !== zeroUuid));
@@ -98,7 +110,7 @@ export async function adoptLeaderships(
   const lastEpochs = new Map(found.map((partition) => [topicPartitionKey(partition), partition.lastLeaderEpoch]));
   for (const { topicPartition, latestEpoch = 0 } of logs) {
     const { topic, partition } = topicPartition;
-    if ((await coordination.exists(partitionsNode.path(topic))) === undefined) continue;
+    if (partition >= mostPartitions || (await coordination.exists(partitionsNode.path(topic))) === undefined) continue;
     const leaderEpoch = Math.max(latestEpoch, lastEpochs.get(topicPartitionKey(topicPartition)) ?? 0);
     const state = { leader: noLeader, leaderEpoch, isr: [brokerId], isLeaderRecovering: false, controllerEpoch: 0 };
     await create(coordination, [

@@ -28,6 +28,11 @@ export interface OpenFile {
   closeSync(): void;
 }
 
+/** Somebody else holds the directory, or this process does already. No fault of the disk: two brokers on it would destroy it. */
+export class DirectoryInUseError extends Error {
+  override readonly name = 'DirectoryInUseError';
+}
+
 /** A directory held by this process alone until it is released or the process ends. */
 export interface DirectoryLock {
   release(): void;

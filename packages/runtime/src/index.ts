@@ -40,7 +40,14 @@ export {
   string,
   type UpdateMode,
 } from './config.ts';
-export type { DirectoryLock, FileStat, FileSystem, OpenFile, OpenMode } from './file-system.ts';
+export {
+  DirectoryInUseError,
+  type DirectoryLock,
+  type FileStat,
+  type FileSystem,
+  type OpenFile,
+  type OpenMode,
+} from './file-system.ts';
 export { type LogFields, type Logger, type LogLevel, logLevels } from './logger.ts';
 export type { Counter, Histogram, MetricSeries, MetricsRegistry } from './metrics.ts';
 export { MetricsTable } from './metrics-table.ts';

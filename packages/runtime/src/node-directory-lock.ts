@@ -13,7 +13,7 @@
 
 import { closeSync, openSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DirectoryLock } from './file-system.ts';
+import { DirectoryInUseError, type DirectoryLock } from './file-system.ts';
 
 const held = new Set<string>();
 
@@ -54,5 +54,5 @@ export function lockDirectory(directory: string): DirectoryLock {
 
 function alreadyLocked(directory: string, cause?: Error): Error {
   const message = `The directory ${directory} is locked: another broker (Odradek or Apache Kafka) is using it`;
-  return new Error(message, cause && { cause });
+  return new DirectoryInUseError(message, cause && { cause });
 }

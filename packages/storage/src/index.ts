@@ -27,4 +27,4 @@ export {
 } from './manager/log-manager.ts';
 export { defaultMoveSettings, type MoveSettings } from './manager/log-moves.ts';
 export { type Finding, type VerificationRule, verificationRules } from './verify/findings.ts';
-export { DirectoryInUseError, type VerifyOptions, type VerifyReport, verifyLogDirectories } from './verify/verify-directories.ts';
+export { type VerifyOptions, type VerifyReport, verifyLogDirectories } from './verify/verify-directories.ts';

@@ -4,8 +4,17 @@
 // sync copies the sectors that changed from the first to the second. Directories likewise have two lists of names: a sync of the
 // directory makes renames and removals durable, and the sync of a new file makes its own name durable, as ext4 and XFS do.
 
-import type { Clock, DirectoryLock, FileStat, FileSystem, OpenFile, OpenMode, Random } from '@odradek/runtime';
-import { SeededRandom } from '@odradek/runtime';
+import {
+  type Clock,
+  DirectoryInUseError,
+  type DirectoryLock,
+  type FileStat,
+  type FileSystem,
+  type OpenFile,
+  type OpenMode,
+  type Random,
+  SeededRandom,
+} from '@odradek/runtime';
 import { SimulatedDirectory, SimulatedFile } from './simulated-inodes.ts';
 import { SimulatedOpenFile } from './simulated-open-file.ts';
 
@@ -224,7 +233,7 @@ export class SimulatedDisk implements FileSystem {
   lockDirectorySync(path: string): DirectoryLock {
     const lockPath = `/${namesOf(path).join('/')}/.lock`;
     if (this.#locked.has(lockPath)) {
-      throw new Error(`The directory ${path} is locked: another broker (Odradek or Apache Kafka) is using it`);
+      throw new DirectoryInUseError(`The directory ${path} is locked: another broker (Odradek or Apache Kafka) is using it`);
     }
     this.openSync(lockPath, 'readWrite').closeSync();
     this.#locked.add(lockPath);

@@ -32,6 +32,8 @@ export const partitionMetadataFile = 'partition.metadata';
 /** Folders that are not the log of a partition, though their names begin like one. */
 export const randomFolderSuffixes = /-(delete|future|stray)$/;
 export const futureFolder = /^(.+)\.[0-9a-f]{32}-future$/;
+/** What somebody else calls `old-delete` is not ours to remove. */
+export const deletedFolder = /^.+\.[0-9a-f]{32}-delete$/;
 
 export const longestFileName = 255;
 
@@ -53,4 +55,13 @@ export function offsetOfFileName(name: string, ending: string): number | undefin
   if (!name.endsWith(ending)) return undefined;
   const digits = name.slice(0, -ending.length);
   return /^\d{20}$/.test(digits) ? Number(digits) : undefined;
+}
+
+const filesOfLog = new RegExp(
+  `^(\\d{20}(${[...segmentEndings, suffix.snapshot].join('|')})(${suffix.deleted}|${suffix.cleaned}|${suffix.swap})?|${leaderEpochFile}|${partitionMetadataFile})$`,
+);
+
+/** Whether files of that name are a log's. */
+export function isFileOfLog(name: string): boolean {
+  return filesOfLog.test(name);
 }

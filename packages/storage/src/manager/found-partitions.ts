@@ -1,9 +1,9 @@
-// Which partitions have a log in the directories, before any of them is opened.
+// Which folders of a directory are the logs of partitions, and of which, before any of them is opened.
 
 import { zeroUuid } from '@odradek/protocol';
 import type { FileSystem } from '@odradek/runtime';
 import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
-import { leaderEpochFile, partitionMetadataFile } from '../log/log-file-names.ts';
+import { isFileOfLog, leaderEpochFile, partitionMetadataFile } from '../log/log-file-names.ts';
 import { parseTopicPartition, type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
 import type { LogDirectory } from './log-directory.ts';
 import { readTopicId } from './partition-metadata.ts';
@@ -23,11 +23,20 @@ export function findPartitions(fileSystem: FileSystem, directory: LogDirectory):
     const path = `${directory.path}/${folder}`;
     const topicPartition = parseTopicPartition(folder);
     if (topicPartition === undefined || topicPartition.topic === '__cluster_metadata') return [];
-    if (fileSystem.statSync(path)?.isDirectory !== true) return [];
+    if (!isLogFolder(fileSystem, path)) return [];
     const topicId = readTopicId(fileSystem, `${path}/${partitionMetadataFile}`) ?? zeroUuid;
     const lastLeaderEpoch = readLastEpoch(fileSystem, `${path}/${leaderEpochFile}`);
     return [{ ...topicPartition, topicId, isCompacted: cleaned.has(topicPartitionKey(topicPartition)), lastLeaderEpoch }];
   });
+}
+
+/**
+ * Whether it is a folder with a log in it. `backup-2024` may be somebody's own, which must be taken neither for a partition nor for a stray
+ * one; if it is a partition's with nothing in it, nothing is lost.
+ */
+export function isLogFolder(fileSystem: FileSystem, path: string): boolean {
+  if (fileSystem.statSync(path)?.isDirectory !== true) return false;
+  return fileSystem.statSync(`${path}/${partitionMetadataFile}`) !== undefined || fileSystem.listSync(path).some(isFileOfLog);
 }
 
 function cleanedLogs(directory: LogDirectory): ReadonlyMap<string, number> {

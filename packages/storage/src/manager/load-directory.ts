@@ -5,10 +5,11 @@ import type { FileSystem } from '@odradek/runtime';
 import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
 import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
 import type { LogConfig } from '../log/log-config.ts';
-import { partitionMetadataFile } from '../log/log-file-names.ts';
+import { deletedFolder, partitionMetadataFile } from '../log/log-file-names.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import { type LoadedLog, openLogInSteps } from '../log/open-log.ts';
 import { parseFutureFolder, parseTopicPartition, type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
+import { isLogFolder } from './found-partitions.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
 import { readTopicId } from './partition-metadata.ts';
 
@@ -94,7 +95,7 @@ interface LogFolder {
 function* logFolders(directory: LogDirectory, fileSystem: FileSystem): Generator<LogFolder, void, undefined> {
   for (const folder of fileSystem.listSync(directory.path)) {
     const path = `${directory.path}/${folder}`;
-    if (folder.endsWith('-delete') && fileSystem.statSync(path)?.isDirectory === true) {
+    if (deletedFolder.test(folder) && fileSystem.statSync(path)?.isDirectory === true) {
       fileSystem.removeSync(path);
       continue;
     }
@@ -102,7 +103,7 @@ function* logFolders(directory: LogDirectory, fileSystem: FileSystem): Generator
     const topicPartition = future ?? parseTopicPartition(folder);
     // The log of Kafka's own controller is none of a broker's partitions.
     if (topicPartition === undefined || topicPartition.topic === '__cluster_metadata') continue;
-    if (fileSystem.statSync(path)?.isDirectory !== true) continue;
+    if (!isLogFolder(fileSystem, path)) continue;
     yield { path, topicPartition, isFuture: future !== undefined };
   }
 }

@@ -83,6 +83,20 @@ describe('a directory', () => {
     );
   });
 
+  test('that another broker uses, or that is named twice, is not left out for the others', async () => {
+    const managed = await new Managed().open(['/two']);
+    const { machine } = managed;
+    const open = (directories: readonly string[]): LogManager =>
+      LogManager.open({ world: machine, directories, topicLogConfig: () => defaultLogConfig });
+    assert.throws(() => open(['/one', '/two', '/three']), /\/two is locked/);
+    assert.throws(() => open(['/one', '/three', '/one']), /\/one is named twice/);
+    assert.throws(() => open(['/one', '/one/']), /\/one\/ is locked/);
+    assert.deepEqual(
+      open(['/one', '/three']).directories.map(({ isOnline }) => isOnline),
+      [true, true],
+    );
+  });
+
   test('belongs to one broker of one cluster', async () => {
     const managed = await new Managed().open(['/data']);
     managed.manager.claim(1, 'cluster-a');
@@ -123,12 +137,18 @@ describe('a directory', () => {
   test('keeps what is none of its logs, and removes what was being deleted', async () => {
     const managed = new Managed();
     const { fileSystem } = managed.machine;
-    const foreign = ['lost+found', 'coordination', '__cluster_metadata-0', 'orders-0.0123-stray', 'orders-1.0123-future'];
-    for (const name of [...foreign, 'orders-2.0123-delete']) fileSystem.makeDirectorySync(`/data/${name}`);
+    const ours = ['__cluster_metadata-0', 'orders-0.0123-stray', 'orders-1.0123-future'];
+    const likeOurs = ['coordination', 'lost+found', 'old-delete', 'backup-20240101', 'backup-1', 'my backup-1'];
+    const deleted = `orders-2.${'0123'.repeat(8)}-delete`;
+    for (const name of [...ours, ...likeOurs, deleted]) {
+      fileSystem.makeDirectorySync(`/data/${name}`);
+      fileSystem.replaceFileSync(`/data/${name}/notes`, 'mine');
+    }
     await managed.open(['/data']);
     assert.equal(managed.manager.logCount, 0);
-    for (const name of foreign) assert.ok(fileSystem.statSync(`/data/${name}`), name);
-    assert.equal(fileSystem.statSync('/data/orders-2.0123-delete'), undefined);
+    assert.deepEqual(managed.manager.findPartitions(), []);
+    for (const name of [...ours, ...likeOurs]) assert.equal(managed.text(`/data/${name}/notes`), 'mine', name);
+    assert.equal(fileSystem.statSync(`/data/${deleted}`), undefined);
   });
 });
 

@@ -2,7 +2,7 @@
 // how far each is on the device.
 
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
-import type { World } from '@odradek/runtime';
+import { DirectoryInUseError, type World } from '@odradek/runtime';
 import { CleanerSchedule, type CleanerSettings } from '../cleaner/cleaner-schedule.ts';
 import { TurnByTurnRunner } from '../cleaner/compaction-runner.ts';
 import { ThreadRunner } from '../cleaner/thread-runner.ts';
@@ -149,16 +149,22 @@ export class LogManager {
   }
 
   /**
-   * Takes the directories. A directory that cannot be used is offline from the start; throws when none can. `claim` and `load`
-   * follow, once the cluster is known.
+   * Takes the directories. A directory that cannot be used is offline from the start; throws when none can, and when one is in use:
+   * it may be named twice, or be another broker's. `claim` and `load` follow, once the cluster is known.
    */
   static open(options: LogManagerOptions): LogManager {
+    const twice = options.directories.find((path, index) => options.directories.indexOf(path) !== index);
+    if (twice !== undefined) throw new Error(`The log directory ${twice} is named twice`);
     const manager = new LogManager(options);
     let lastError: unknown;
     for (const directory of manager.directories) {
       try {
         directory.open();
       } catch (error) {
+        if (error instanceof DirectoryInUseError) {
+          for (const each of manager.directories) each.release();
+          throw error;
+        }
         lastError = error;
         directory.fail(error);
       }

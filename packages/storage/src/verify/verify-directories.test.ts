@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { DirectoryInUseError } from '@odradek/runtime';
 import { SimulatedDisk } from '@odradek/testing';
 import { directoryDamage } from './directory-damage.fixture.ts';
 import { type Finding, type VerificationRule, verificationRules } from './findings.ts';
 import { logDamage } from './log-damage.fixture.ts';
 import { snapshotDamage } from './snapshot-damage.fixture.ts';
-import { DirectoryInUseError, verifyLogDirectories } from './verify-directories.ts';
+import { verifyLogDirectories } from './verify-directories.ts';
 import {
   cleanedOffsets,
   DamagedDirectory,

@@ -2,7 +2,7 @@
 //
 // It reads every byte, and does not give way to other work: it is for tools and tests, not for a running broker.
 
-import type { DirectoryLock, FileSystem } from '@odradek/runtime';
+import { DirectoryInUseError, type DirectoryLock, type FileSystem } from '@odradek/runtime';
 import { DamagedCheckpointError, readOffsets } from '../log/checkpoint-file.ts';
 import { partitionMetadataFile } from '../log/log-file-names.ts';
 import { parseTopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
@@ -29,11 +29,6 @@ export interface VerifyReport {
   readonly findings: readonly Finding[];
 }
 
-/** A broker is using a directory. */
-export class DirectoryInUseError extends Error {
-  override readonly name = 'DirectoryInUseError';
-}
-
 /** Throws DirectoryInUseError, or ENOENT where a directory is not there. */
 export function verifyLogDirectories(options: VerifyOptions): VerifyReport {
   const { fileSystem, directories } = options;
@@ -52,6 +47,7 @@ function lockIfThere(fileSystem: FileSystem, path: string): DirectoryLock | unde
     return fileSystem.lockDirectorySync(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^(EROFS|EACCES|EPERM)$/.test(String(error.code))) return undefined;
+    if (error instanceof DirectoryInUseError) throw error;
     throw new DirectoryInUseError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
