@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ConnectionError } from '@odradek/client/connection';
 import { producerIdBlockNode } from '@odradek/coordination';
+import { errorCodes, ProtocolError } from '@odradek/protocol';
 import { startOneBroker } from '../admin/one-broker.fixture.ts';
-import { allocateProducerIds, ProducerIds } from './producer-ids.ts';
+import { allocateProducerIds, ProducerIds, requestProducerIds } from './producer-ids.ts';
 
 describe('producer ids', () => {
   it('are allocated in blocks of a thousand, as Kafka writes them', async () => {
@@ -41,3 +43,18 @@ describe('producer ids', () => {
     assert.equal(await ids.next(), 7);
   });
 });
+
+for (const { name, answer } of [
+  { name: 'cannot be reached', answer: () => Promise.reject(new ConnectionError('closed', 'gone')) },
+  { name: 'knows another life of this broker', answer: () => Promise.resolve({ errorCode: errorCodes.STALE_BROKER_EPOCH }) },
+  { name: 'may not be asked', answer: () => Promise.resolve({ errorCode: errorCodes.CLUSTER_AUTHORIZATION_FAILED }) },
+]) {
+  it(`a client is told to come again when the controller ${name}`, async () => {
+    const controller = { send: answer } as unknown as Parameters<typeof requestProducerIds>[0];
+    await assert.rejects(requestProducerIds(controller, { brokerId: 1, brokerEpoch: 7 }, 1000), (error) => {
+      assert.ok(error instanceof ProtocolError);
+      assert.equal(error.code, errorCodes.COORDINATOR_LOAD_IN_PROGRESS);
+      return true;
+    });
+  });
+}

@@ -31,7 +31,10 @@ export async function allocateProducerIds(coordination: Coordination, brokerId: 
   }
 }
 
-/** Asks the controller for a block: the broker's part of AllocateProducerIds. COORDINATOR_LOAD_IN_PROGRESS when it cannot be reached in time. */
+/**
+ * Asks the controller for a block: the broker's part of AllocateProducerIds. COORDINATOR_LOAD_IN_PROGRESS, the one thing that clients
+ * understand here, when it cannot be reached in time or refuses: as it does while this broker registers in a new session.
+ */
 export async function requestProducerIds(
   controller: Pick<ControllerClient, 'send'>,
   broker: { readonly brokerId: number; readonly brokerEpoch: number },
@@ -43,12 +46,14 @@ export async function requestProducerIds(
     response = await controller.send(exchange, broker, { patienceMs });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
-    throw new ProtocolError(errorCodes.COORDINATOR_LOAD_IN_PROGRESS, 'No producer ids could be had of the controller.', {
-      cause: error,
-    });
+    throw notNow(error);
   }
-  if (response.errorCode !== errorCodes.NONE) throw new ProtocolError(response.errorCode);
+  if (response.errorCode !== errorCodes.NONE) throw notNow(new ProtocolError(response.errorCode));
   return { first: response.producerIdStart, count: response.producerIdLen };
+}
+
+function notNow(cause: Error): ProtocolError {
+  return new ProtocolError(errorCodes.COORDINATOR_LOAD_IN_PROGRESS, 'No producer ids could be had of the controller.', { cause });
 }
 
 /** A broker's supply. `allocateBlock` asks the controller: a direct call on one broker, AllocateProducerIds in a cluster. */
