@@ -15,6 +15,9 @@ export interface ThreadListener {
   ended(error: Error | undefined): void;
 }
 
+/** Without its ending. */
+const entryModule = new URL('./thread-entry', import.meta.url);
+
 /**
  * So small that V8 collects it in the thread itself. For a larger one it asks helpers, which have the priority of the thread that
  * serves clients.
@@ -22,13 +25,12 @@ export interface ThreadListener {
 const maxYoungGenerationSizeMb = 2;
 
 /**
- * Starts a module as a thread of low priority. It is named by its URL without an ending, since it is `.ts` in the sources and `.js` where they are
- * emitted.
+ * Starts a module as a thread of low priority. It is named by its URL without an ending, since it is `.ts` in the sources and `.js` where
+ * they are emitted.
  */
 export function startThread(module: URL, name: string, listener: ThreadListener): BackgroundThread {
   const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  const entry = new URL(`./thread-entry${ending}`, import.meta.url);
-  const worker = new Worker(entry, {
+  const worker = new Worker(new URL(`${entryModule.href}${ending}`), {
     name,
     workerData: `${module.href}${ending}`,
     resourceLimits: { maxYoungGenerationSizeMb },
