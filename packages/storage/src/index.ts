@@ -5,7 +5,7 @@ export { type BatchBytes, BatchFile, BatchSizeError } from './inspect/batch-file
 export { OffsetIndexView, TimeIndexView } from './inspect/index-views.ts';
 export type { AppendInfo, AppendOptions } from './log/append-info.ts';
 export { type AppendOrigin, InvalidRecordsError, type RecordError } from './log/append-validator.ts';
-export { isDiskFault, isDiskFull } from './log/disk-fault.ts';
+export { isDiskFault, isPassingFault } from './log/disk-fault.ts';
 export type { EpochEnd } from './log/leader-epochs.ts';
 export { defaultLogConfig, type LogConfig } from './log/log-config.ts';
 export type { FetchedRecords, ReadOptions } from './log/log-reads.ts';

@@ -6,7 +6,7 @@
 
 import { errorCodes, type LeaderAndIsrRequest, ProtocolError, type StopReplicaRequest, zeroUuid } from '@odradek/protocol';
 import type { Clock, Logger, Timer, TimerTask } from '@odradek/runtime';
-import { isDiskFull, type LogConfig, type LogDirectory, type LogManager, type PartitionLog } from '@odradek/storage';
+import { isPassingFault, type LogConfig, type LogDirectory, type LogManager, type PartitionLog } from '@odradek/storage';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { Purgatory } from '../purgatory/purgatory.ts';
 import { FollowerPatience } from './follower-patience.ts';
@@ -283,7 +283,7 @@ export class ReplicaManager {
       if (error.code === errorCodes.KAFKA_STORAGE_ERROR) {
         partition.markOffline();
         this.#keep(partition);
-        if (isDiskFull(error.cause)) {
+        if (isPassingFault(error.cause)) {
           this.#withoutRoom.add(partition);
           this.onDiskFull();
         }

@@ -4,7 +4,7 @@
 // cleaning, because it is truncated, deleted or on a disk that fails, aborts it; what had been put in place stays.
 
 import type { Clock, FileSystem, Logger, Timer, TimerTask } from '@odradek/runtime';
-import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
+import { isDiskFault, isPassingFault } from '../log/disk-fault.ts';
 import { isCompacted } from '../log/log-config.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import type { LogDirectory } from '../manager/log-directory.ts';
@@ -219,8 +219,8 @@ export class CleanerSchedule {
     const { logger } = this.#parts.world;
     if (error instanceof CompactionAbortedError || log.isClosed || !log.directory.isOnline) {
       logger.debug('A cleaning was given up', { path: log.path, reason: error instanceof Error ? error.message : String(error) });
-    } else if (isDiskFull(error)) {
-      logger.warn('A log could not be compacted, because the disk is full', { path: log.path });
+    } else if (isPassingFault(error)) {
+      logger.warn('A log could not be compacted for now', { path: log.path, error });
     } else if (isDiskFault(error)) {
       log.directory.fail(error);
     } else {

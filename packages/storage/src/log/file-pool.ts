@@ -2,6 +2,7 @@
 // partitions have thirty thousand files, of which few are in use at any moment.
 
 import { BufferPool, type FileSystem, type OpenFile, type OpenMode } from '@odradek/runtime';
+import { isOutOfFiles } from './disk-fault.ts';
 
 /** The file was closed for good: its segment is deleted, or its log is closed. */
 export class RetiredFileError extends Error {
@@ -40,19 +41,23 @@ export class FilePool {
 
   open(file: PooledFile): OpenFile {
     this.#makeRoom(this.#maxOpen);
-    let opened: OpenFile;
-    try {
-      opened = this.#fileSystem.openSync(file.path, file.mode);
-    } catch (error) {
-      if (!isOutOfDescriptors(error) || this.#open.size === 0) throw error;
-      // The process may have fewer files open than we thought: from now on we are content with less.
-      this.#maxOpen = Math.max(1, Math.floor(this.#open.size / 2));
-      this.#makeRoom(this.#maxOpen);
-      opened = this.#fileSystem.openSync(file.path, file.mode);
-    }
+    const opened = this.openApart(file.path, file.mode);
     this.#open.add(file);
     this.#mostRecent = file;
     return opened;
+  }
+
+  /** Opens a file for the caller alone. Those that are kept open give way to it. */
+  openApart(path: string, mode: OpenMode): OpenFile {
+    try {
+      return this.#fileSystem.openSync(path, mode);
+    } catch (error) {
+      if (!isOutOfFiles(error) || this.#open.size === 0) throw error;
+      // The process may have fewer files open than we thought: from now on we are content with less.
+      this.#maxOpen = Math.max(1, Math.floor(this.#open.size / 2));
+      this.#makeRoom(this.#maxOpen);
+      return this.#fileSystem.openSync(path, mode);
+    }
   }
 
   used(file: PooledFile): void {
@@ -76,10 +81,6 @@ export class FilePool {
       if (this.#open.size < maxOpen) return;
     }
   }
-}
-
-function isOutOfDescriptors(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
 }
 
 export class PooledFile {

@@ -129,8 +129,10 @@ export abstract class IndexFile {
   /** Forces to the device what was written. */
   async sync(): Promise<void> {
     if (this.#isSynced) return;
-    this.#isSynced = true;
-    await this.#file.pinned((file) => file.sync());
+    await this.#file.pinned((file) => {
+      this.#isSynced = true;
+      return file.sync();
+    });
   }
 
   syncSync(): void {

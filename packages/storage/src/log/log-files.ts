@@ -146,10 +146,10 @@ export class LogFiles {
 
   writeSnapshot(states: ProducerStates, offset: number): void {
     if (this.#snapshots.includes(offset)) return;
-    const { fileSystem } = this.#world;
+    const { fileSystem, pool } = this.#world;
     const path = this.#file(offset, suffix.snapshot);
     // Not forced to the device now: its checksum tells whether it is whole, and the log can be read instead.
-    const file = fileSystem.openSync(path, 'truncate');
+    const file = pool.openApart(path, 'truncate');
     try {
       file.writeSync([encodeSnapshot(states.states())], 0);
     } catch (error) {
@@ -166,9 +166,10 @@ export class LogFiles {
 
   /** Forces to the device what `writeSnapshot` has written since the start. */
   async syncSnapshot(offset: number): Promise<void> {
-    if (this.#unsyncedSnapshots?.delete(offset) !== true || !this.#snapshots.includes(offset)) return;
-    const file = this.#world.fileSystem.openSync(this.#file(offset, suffix.snapshot), 'readWrite');
+    if (this.#unsyncedSnapshots?.has(offset) !== true || !this.#snapshots.includes(offset)) return;
+    const file = this.#world.pool.openApart(this.#file(offset, suffix.snapshot), 'readWrite');
     try {
+      this.#unsyncedSnapshots.delete(offset);
       await file.sync();
     } finally {
       file.closeSync();
@@ -193,9 +194,15 @@ export class LogFiles {
     if (this.#syncedNameChanges < this.#nameChanges) {
       const changes = this.#nameChanges;
       this.#syncedNameChanges = changes;
-      this.#syncingNames = this.#world.fileSystem.syncDirectory(this.#path).then(() => {
-        this.#forcedNameChanges = changes;
-      });
+      this.#syncingNames = this.#world.fileSystem.syncDirectory(this.#path).then(
+        () => {
+          this.#forcedNameChanges = changes;
+        },
+        (error: unknown) => {
+          this.#syncedNameChanges = this.#forcedNameChanges;
+          throw error;
+        },
+      );
     }
     return this.#syncingNames;
   }

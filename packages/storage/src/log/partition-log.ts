@@ -12,6 +12,7 @@ import type { LogDirectory } from '../manager/log-directory.ts';
 import type { AppendInfo, AppendOptions } from './append-info.ts';
 import { validateForAppend } from './append-validator.ts';
 import { CheckpointBarrier } from './checkpoint-barrier.ts';
+import { isOutOfFiles } from './disk-fault.ts';
 import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
 import { LogBody, type LogParts } from './log-body.ts';
 import type { LogConfig } from './log-config.ts';
@@ -262,7 +263,7 @@ export class PartitionLog {
     if (!isEmpty || lastOffset < this.#logEndOffset) {
       throw new Error(`${this.path}: the leader's batch ${baseOffset} lies before the log's end ${this.#logEndOffset}`);
     }
-    this.#guarded(() => this.#restartAt(baseOffset, this.#logStartOffset));
+    this.#wholly(() => this.#restartAt(baseOffset, this.#logStartOffset));
   }
 
   #appended(
@@ -424,6 +425,18 @@ export class PartitionLog {
     }
   }
 
+  /** What must not be done by half. A full disk hinders none of it, but files that cannot be opened may. */
+  #wholly(action: () => void): void {
+    this.#guarded(() => {
+      try {
+        action();
+      } catch (error) {
+        if (isOutOfFiles(error)) this.directory.fail(error);
+        throw error;
+      }
+    });
+  }
+
   /**
    * Whole batches from the one that contains the offset. At once when the bytes are in memory or few. Throws OFFSET_OUT_OF_RANGE
    * or KAFKA_STORAGE_ERROR.
@@ -564,7 +577,7 @@ export class PartitionLog {
       this.#leaderEpochs.truncateFromEnd(this.#logEndOffset);
       return;
     }
-    this.#guarded(() => {
+    this.#wholly(() => {
       if (offset <= this.#segments.first.baseOffset) this.#restartAt(offset, offset);
       else this.#rebuildAt(offset);
     });
@@ -576,7 +589,7 @@ export class PartitionLog {
   truncateFullyAndStartAt(offset: number): void {
     ensureUsable(this);
     this.writeStaged();
-    this.#guarded(() => this.#restartAt(offset, offset));
+    this.#wholly(() => this.#restartAt(offset, offset));
   }
 
   #restartAt(offset: number, logStartOffset: number): void {

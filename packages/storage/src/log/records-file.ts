@@ -174,8 +174,10 @@ export class RecordsFile {
   }
 
   #sync(): Promise<void> {
-    this.#isTrimUnforced = false;
-    return this.#file.pinned((file) => file.sync());
+    return this.#file.pinned((file) => {
+      this.#isTrimUnforced = false;
+      return file.sync();
+    });
   }
 
   get isRetired(): boolean {

@@ -9,6 +9,7 @@
 // written to, the recovery point is where the active segment begins at most. Before that it stays at the end that the last orderly
 // stop has left, and a start that finds the log ending there need not look through it.
 
+import { isOutOfFiles } from './disk-fault.ts';
 import { RetiredFileError } from './file-pool.ts';
 import type { LeaderEpochs } from './leader-epochs.ts';
 import type { LogFiles } from './log-files.ts';
@@ -177,6 +178,8 @@ async function forced(flush: Promise<void>): Promise<void> {
   try {
     await flush;
   } catch (error) {
+    // It was not even begun.
+    if (isOutOfFiles(error)) throw error;
     throw new FailedFlushError('A file could not be forced to the device', { cause: error });
   }
 }

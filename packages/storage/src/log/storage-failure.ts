@@ -2,7 +2,7 @@
 
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { LogDirectory } from '../manager/log-directory.ts';
-import { isDiskFault, isDiskFull } from './disk-fault.ts';
+import { isDiskFault, isPassingFault } from './disk-fault.ts';
 import { RetiredFileError } from './file-pool.ts';
 import { FailedFlushError } from './recovery-point.ts';
 
@@ -12,7 +12,7 @@ export interface FailingLog {
   readonly isClosed: boolean;
 }
 
-/** A fault of the disk takes the directory offline. A full disk only refuses. A bug stays what it is. */
+/** A fault of the disk takes the directory offline. One that passes only refuses. A bug stays what it is. */
 export function storageFailure(log: FailingLog, error: unknown, what: string): Error {
   if (error instanceof ProtocolError) return error;
   if (!log.directory.isOnline) return offline(log, error);
@@ -20,7 +20,7 @@ export function storageFailure(log: FailingLog, error: unknown, what: string): E
     return new ProtocolError(errorCodes.NOT_LEADER_OR_FOLLOWER, `${log.path} is closed`, { cause: error });
   }
   if (error instanceof FailedFlushError || isDiskFault(error)) log.directory.fail(error);
-  else if (!isDiskFull(error)) return error instanceof Error ? error : new Error(String(error));
+  else if (!isPassingFault(error)) return error instanceof Error ? error : new Error(String(error));
   const message = error instanceof Error ? error.message : String(error);
   return new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${log.path} ${what}: ${message}`, { cause: error });
 }

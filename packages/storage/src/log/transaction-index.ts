@@ -64,9 +64,9 @@ export class TransactionIndex {
   async sync(): Promise<void> {
     if (this.#isSynced) return;
     if (this.#isRetired) throw new RetiredFileError(`${this.path} is not in use any more`);
-    this.#isSynced = true;
-    const file = this.#pool.fileSystem.openSync(this.path, 'readWrite');
+    const file = this.#pool.openApart(this.path, 'readWrite');
     try {
+      this.#isSynced = true;
       await file.sync();
     } finally {
       file.closeSync();
@@ -122,7 +122,7 @@ export class TransactionIndex {
   }
 
   #withFile(action: (file: OpenFile) => void): void {
-    const file = this.#pool.fileSystem.openSync(this.path, 'readWrite');
+    const file = this.#pool.openApart(this.path, 'readWrite');
     try {
       action(file);
     } finally {

@@ -3,7 +3,7 @@
 import { zeroUuid } from '@odradek/protocol';
 import type { FileSystem } from '@odradek/runtime';
 import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
-import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
+import { isDiskFault, isPassingFault } from '../log/disk-fault.ts';
 import type { LogConfig } from '../log/log-config.ts';
 import { deletedFolder, partitionMetadataFile } from '../log/log-file-names.ts';
 import type { LogWorld } from '../log/log-files.ts';
@@ -135,7 +135,7 @@ async function openFolder({ path, topicPartition, isFuture }: LogFolder, parts: 
     while (step.done !== true) step = opening.next(await step.value.later());
     loading.found({ ...step.value, name, isFuture });
   } catch (error) {
-    if (isDiskFault(error) || isDiskFull(error)) throw error;
+    if (isDiskFault(error) || isPassingFault(error)) throw error;
     loading.unreadable({ name, isFuture, path, error });
   }
 }

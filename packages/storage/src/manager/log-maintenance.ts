@@ -2,7 +2,7 @@
 
 import type { FileSystem, TimerTask } from '@odradek/runtime';
 import { printOffsets } from '../log/checkpoint-file.ts';
-import { isDiskFull } from '../log/disk-fault.ts';
+import { isPassingFault } from '../log/disk-fault.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import type { LogSegment } from '../log/log-segment.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
@@ -112,11 +112,12 @@ export class LogMaintenance {
       try {
         await this.#write(directory, name);
       } catch (error) {
-        if (isDiskFull(error)) {
+        if (isPassingFault(error)) {
           // The last checkpoint still stands: a start would only have more to recover. The next turn tries again.
-          this.#world.logger.warn('A checkpoint could not be written, because the disk is full', {
+          this.#world.logger.warn('A checkpoint could not be written for now', {
             directory: directory.path,
             checkpoint: name,
+            error,
           });
         } else {
           directory.fail(error);

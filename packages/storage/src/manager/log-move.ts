@@ -16,7 +16,7 @@
 // ends the move, and the source goes on.
 
 import { batchSizeAt, errorCodes, ProtocolError } from '@odradek/protocol';
-import { isDiskFault, isDiskFull } from '../log/disk-fault.ts';
+import { isDiskFault, isPassingFault } from '../log/disk-fault.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import type { LogDirectory } from './log-directory.ts';
@@ -218,7 +218,7 @@ export class LogMove {
       if (isDiskFault(error)) directory.fail(error);
       this.#ensureGoingOn();
       fileSystem.renameSync(target, folder);
-      if (!isDiskFull(error)) throw error;
+      if (!isPassingFault(error)) throw error;
       throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${target} cannot take its place yet`, { cause: error });
     }
     log.takeEpochsOf(source);
