@@ -10,6 +10,9 @@ import { defaultCleanerSettings } from './cleaner-schedule.ts';
 
 const config: LogConfig = { ...defaultLogConfig, cleanupPolicy: ['compact'], minCleanableDirtyRatio: 0 };
 
+/** What grows to more than a topic may allow. */
+const large = 'x'.repeat(2000);
+
 class CleanedLog {
   readonly world = new SimulatedWorld({ seed: 1 });
   readonly manager: LogManager;
@@ -67,4 +70,16 @@ test('what came in the place of what was cut off is not cleaned with what was th
   log.updateHighWatermark(log.logEndOffset);
   await world.runUntil(() => (log.cleanedOffset ?? 0) >= 3);
   assert.deepEqual(await cleaned.values(), ['second']);
+});
+
+test('batches that the topic would not take any more are cleaned like the others', async () => {
+  const cleaned = await new CleanedLog().open();
+  const { log, world } = cleaned;
+  for (const number of [1, 2]) cleaned.append(`${number}${large}`, { compression: 'gzip' });
+  log.updateConfig({ ...config, maxDecompressedMessageBytes: 1000, maxMessageBytes: 10 });
+  log.roll();
+  await world.run(log.flush());
+  log.updateHighWatermark(log.logEndOffset);
+  await world.runUntil(() => (log.cleanedOffset ?? 0) >= 2);
+  assert.deepEqual(await cleaned.values(), [`2${large}`]);
 });

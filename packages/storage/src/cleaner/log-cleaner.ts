@@ -93,11 +93,14 @@ function jobOf(
       segmentIndexBytes: config.segmentIndexBytes,
       indexIntervalBytes: config.indexIntervalBytes,
       deleteRetentionMs: config.deleteRetentionMs,
-      maxDecompressedBytes: config.maxDecompressedMessageBytes,
+      maxDecompressedBytes: mostDecompressedBytes,
       ...limits,
     },
   };
 }
+
+/** The largest `max.decompressed.message.bytes`: what a topic has taken once is cleaned, though it may take less by now. */
+const mostDecompressedBytes = 0x7fffffff - 8;
 
 const offsetEntryBytes = 8;
 const timeEntryBytes = 12;
