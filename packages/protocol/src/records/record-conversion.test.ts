@@ -105,6 +105,13 @@ test('zstd cannot be down-converted', () => {
   assert.throws(() => convertRecords(bytes, 1, 0), UnsupportedCompressionTypeError);
 });
 
+test('what lies before a batch of zstd is converted all the same', () => {
+  const before = [3, 6].map((baseOffset) => buildRecordBatch({ baseOffset }, records));
+  const bytes = Buffer.concat([...before, buildRecordBatch({ baseOffset: 9, compression: 'zstd' }, records)]);
+  assert.deepEqual(offsetsIn(convertRecords(bytes, 1, 0)), [3, 4, 5, 6, 7, 8]);
+  assert.throws(() => convertRecords(bytes, 1, 9), UnsupportedCompressionTypeError, 'nothing of the batches before it is wanted');
+});
+
 const rebuilding = { baseOffset: 1000, compression: 'none', timestampType: 'CreateTime', partitionLeaderEpoch: 4 } as const;
 
 test('messages of old producers become one batch with the offsets of the log', () => {

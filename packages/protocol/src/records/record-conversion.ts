@@ -12,14 +12,17 @@ import { UnsupportedCompressionTypeError } from './record-errors.ts';
  * left out, for which the old formats have no place. From uncompressed batches the records below `startOffset` are left out:
  * old consumers do not expect to be given messages from before the offset they asked for, except within a compressed message.
  *
- * The result may be empty although the input is not. Throws UnsupportedCompressionTypeError for
- * batches that are compressed with zstd.
+ * The result may be empty although the input is not. It ends before a batch that is compressed with zstd, so that a consumer gets
+ * what lies before it; when there is nothing before it, UnsupportedCompressionTypeError is thrown.
  */
 export function convertRecords(buffer: Buffer, toMagic: 0 | 1 | 2, startOffset: number): Buffer {
   const parts: Buffer[] = [];
   for (const batch of iterateBatches(buffer)) {
+    if (batch.compression === 'zstd' && toMagic < 2 && !batch.isControl) {
+      if (parts.length > 0) break;
+      throw new UnsupportedCompressionTypeError(`Zstd compression does not exist in message format ${toMagic}`);
+    }
     if (batch.magic <= toMagic) {
-      if (batch.compression === 'zstd' && toMagic < 2) throw zstdIsNew(toMagic);
       parts.push(batch.bytes());
     } else {
       const converted = downConvert(batch, toMagic === 0 ? 0 : 1, startOffset);
@@ -37,7 +40,6 @@ export function needsConversion(buffer: Buffer, toMagic: 0 | 1 | 2): boolean {
 
 function downConvert(batch: Batch, magic: 0 | 1, startOffset: number): Buffer | null {
   if (batch.isControl) return null;
-  if (batch.compression === 'zstd') throw zstdIsNew(magic);
   const records: LogRecord[] = [];
   for (const record of batch.records()) {
     if (batch.isCompressed || record.offset >= startOffset) records.push(record);
@@ -55,10 +57,6 @@ function downConvert(batch: Batch, magic: 0 | 1, startOffset: number): Buffer | 
     },
     records,
   );
-}
-
-function zstdIsNew(magic: number): UnsupportedCompressionTypeError {
-  return new UnsupportedCompressionTypeError(`Zstd compression does not exist in message format ${magic}`);
 }
 
 export interface RebuildOptions {
