@@ -275,8 +275,10 @@ export class ClassicMembership {
       const isByInstance = memberId === '' && groupInstanceId !== null;
       const leavingId = isByInstance ? (group.staticMemberId(groupInstanceId) ?? '') : memberId;
       const isPending = group.pendingMembers.has(leavingId);
+      const staticId = groupInstanceId === null ? undefined : group.staticMemberId(groupInstanceId);
+      const hasLeft = leaving.has(leavingId) || (staticId !== undefined && leaving.has(staticId));
       const problem = isPending ? null : identityProblem(group, leavingId, groupInstanceId);
-      const errorCode = problem ?? (leaving.has(leavingId) ? errorCodes.UNKNOWN_MEMBER_ID : errorCodes.NONE);
+      const errorCode = hasLeft ? errorCodes.UNKNOWN_MEMBER_ID : (problem ?? errorCodes.NONE);
       if (errorCode === errorCodes.NONE) leaving.add(leavingId);
       return { memberId, groupInstanceId, errorCode };
     });

@@ -158,7 +158,37 @@ describe('group requests', () => {
       groupId: 'none',
       generationIdOrMemberEpoch: 3,
     });
-    assert.equal(name(unknown.topics[0]?.partitions[0]?.errorCode), 'GROUP_ID_NOT_FOUND');
+    const refused = unknown.topics.map((topic) => topic.partitions.map((p) => `${p.partitionIndex} ${name(p.errorCode)}`));
+    assert.deepEqual(refused, [['7 UNKNOWN_TOPIC_OR_PARTITION', '0 GROUP_ID_NOT_FOUND'], ['0 UNKNOWN_TOPIC_OR_PARTITION']]);
+  });
+
+  test('OffsetCommit answers a topic that is named twice in both places, each partition in its own', async () => {
+    const named = (partitionIndex: number) => ({ name: 'topic', partitions: [{ partitionIndex, committedOffset: 5 }] });
+    const request = { groupId: 'twice', generationIdOrMemberEpoch: -1, topics: [named(0), named(9), named(1)] };
+    for (const version of versionsOf(8).filter((candidate) => candidate < 10)) {
+      const { topics } = await client.send(OffsetCommitRequest, OffsetCommitResponse, version, request);
+      assert.deepEqual(
+        topics.map((topic) => topic.partitions.map((p) => `${p.partitionIndex} ${name(p.errorCode)}`)),
+        [['0 NONE'], ['9 UNKNOWN_TOPIC_OR_PARTITION'], ['1 NONE']],
+        `version ${version}`,
+      );
+    }
+  });
+
+  test('LeaveGroup lets a static member go once, however often the request names it', async () => {
+    const join = { groupId: 'leavers', sessionTimeoutMs: 10_000, rebalanceTimeoutMs: 10_000, memberId: '', groupInstanceId: 'one' };
+    const protocols = [{ name: 'range', metadata: Buffer.alloc(0) }];
+    const request = { ...join, protocolType: 'consumer', protocols };
+    const { memberId } = await client.send(JoinGroupRequest, JoinGroupResponse, 5, request);
+    const leave = {
+      groupId: 'leavers',
+      members: ['', '', 'other', memberId].map((id) => ({ memberId: id, groupInstanceId: 'one' })),
+    };
+    const left = await client.send(LeaveGroupRequest, LeaveGroupResponse, 3, leave);
+    assert.deepEqual(
+      left.members.map(({ errorCode }) => name(errorCode)),
+      ['NONE', 'UNKNOWN_MEMBER_ID', 'UNKNOWN_MEMBER_ID', 'UNKNOWN_MEMBER_ID'],
+    );
   });
 
   test('OffsetFetch finds what was committed, in every version', async () => {
