@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { OffsetCommitRequest } from '@odradek/protocol';
+import { OffsetCommitRequest, OffsetFetchRequest, OffsetFetchResponse } from '@odradek/protocol';
 import { type BrokerUnderTest, brokerUnderTest, uniqueName } from '@odradek/testing';
 import { assertError, BrokerConversation } from './broker-conversation.ts';
 import { GroupMember } from './group-conversation.ts';
@@ -38,7 +38,13 @@ describe('C05 old group commit', () => {
   test('of version 0 is kept apart from the group, in the coordination tree', async (context) => {
     if (!(await conversation.offers(OffsetCommitRequest, 0))) return context.skip('the broker does not offer OffsetCommit 0');
     const topic = await conversation.createTopic('c05-zero');
-    await using member = await GroupMember.open(broker, { group: uniqueName('c05'), topic });
+    const group = uniqueName('c05');
+    await using member = await GroupMember.open(broker, { group, topic });
+    // Where there is no offset these clients are told of a partition that is not known, and begin where they like.
+    const asked = { groupId: group, topics: [{ name: topic, partitionIndexes: [0] }] };
+    const none = await member.client.send(OffsetFetchRequest, OffsetFetchResponse, 0, asked);
+    assertError(none.topics[0]?.partitions[0]?.errorCode, 'UNKNOWN_TOPIC_OR_PARTITION');
+    assert.equal(none.topics[0]?.partitions[0]?.committedOffset, -1);
     assertError(await member.commit(0, 7), 'NONE');
     assert.equal(await member.committed(0), 7);
     assert.equal(await member.committed(1), -1);

@@ -41,11 +41,11 @@ export class LegacyOffsets {
       topics.map(async ({ topic, partitions }) => ({
         topic,
         partitions: await Promise.all(
-          partitions.map(async (partition) => ({
-            partition,
-            offset: await this.#read(offsetPath(groupId, topic, partition)),
-            errorCode: errorCodes.NONE,
-          })),
+          partitions.map(async (partition) => {
+            const offset = await this.#read(offsetPath(groupId, topic, partition));
+            // That is how these clients are told that there is none.
+            return { partition, offset, errorCode: offset === undefined ? errorCodes.UNKNOWN_TOPIC_OR_PARTITION : errorCodes.NONE };
+          }),
         ),
       })),
     );
