@@ -41,6 +41,8 @@ const undecompressable = (batch: Buffer): Buffer => {
   return copy;
 };
 
+const inTransaction = batchWith({ producerId: 7, producerEpoch: 0, baseSequence: 0, isTransactional: true }, 'a');
+
 for (let version = 3; version <= 13; version++) {
   test(`version ${version} appends and tells where`, async () => {
     const first = await produceOne(client, 'orders', batchOf('a', 'b'), { version, ...byId(version) });
@@ -77,9 +79,11 @@ for (const { name, records, expected, options = {} } of [
   { name: 'bytes that are no batch', records: Buffer.alloc(100), expected: 'CORRUPT_MESSAGE' },
   {
     name: 'a transaction that nobody has begun',
-    records: batchWith({ producerId: 7, producerEpoch: 0, baseSequence: 0, isTransactional: true }, 'a'),
+    records: inTransaction,
     expected: 'INVALID_TXN_STATE',
+    options: { transactionalId: 'somebody' },
   },
+  { name: 'a transaction without an id', records: inTransaction, expected: 'TRANSACTIONAL_ID_AUTHORIZATION_FAILED' },
 ] as {
   name: string;
   records: Buffer | null;
@@ -172,6 +176,14 @@ test('a failure with acks=0 closes the connection, for want of another way to te
   own.sendOneWay(ProduceRequest, 9, { acks: 0, timeoutMs: 1000, topicData: [{ name: 'orders', partitionData }] });
   await own.closed;
   assert.match(broker.log, /acks=0 .*UNKNOWN_TOPIC_OR_PARTITION on orders-77/);
+});
+
+test('a request with acks=0 that fails as a whole is not answered either', async () => {
+  const own = await broker.client();
+  const partitionData = [{ index: 0, records: inTransaction }];
+  own.sendOneWay(ProduceRequest, 9, { acks: 0, timeoutMs: 1000, topicData: [{ name: 'orders', partitionData }] });
+  await own.closed;
+  assert.match(broker.log, /acks=0 .*TRANSACTIONAL_ID_AUTHORIZATION_FAILED/);
 });
 
 test('min.insync.replicas never asks for more replicas than the topic has', async () => {

@@ -24,6 +24,7 @@ import type { ReplicaManager } from '../replication/replica-manager.ts';
 import { CloseConnectionError } from '../requests/close-connection-error.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
 import type { RequestContext } from '../requests/request-context.ts';
+import { hasTransactionalRecords } from '../requests/transactional-records.ts';
 import { LeaderHints } from './leader-hints.ts';
 import { appended, fail, type PartitionAnswer, refusal, type TopicAnswer } from './produce-answer.ts';
 
@@ -52,13 +53,16 @@ export function produceHandler(parts: ProduceParts): Handler<typeof ProduceReque
   return defineHandler(ProduceRequest, ProduceResponse, {
     mayOverlap: true,
     handle: (request, context) => produce(parts, request, context),
-    errorResponse: (request, error) => ({
-      responses: request.topicData.map(({ name, topicId, partitionData }) => ({
-        name,
-        topicId,
-        partitionResponses: partitionData.map(({ index }) => refusal(index, error)),
-      })),
-    }),
+    errorResponse(request, error, { clientId }) {
+      if (request.acks === 0) throw failedWithoutAcks(clientId, error.codeName);
+      return {
+        responses: request.topicData.map(({ name, topicId, partitionData }) => ({
+          name,
+          topicId,
+          partitionResponses: partitionData.map(({ index }) => refusal(index, error)),
+        })),
+      };
+    },
   });
 }
 
@@ -68,6 +72,9 @@ function produce(
   context: RequestContext,
 ): MessageInit<typeof ProduceResponse> | null | Promise<MessageInit<typeof ProduceResponse> | null> {
   const { acks } = request;
+  if (request.transactionalId === null && hasTransactionalRecords(request)) {
+    throw new ProtocolError(errorCodes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 'The records are of a transaction without an id');
+  }
   if (acks !== 1 && acks !== -1 && acks !== 0) throw new ProtocolError(errorCodes.INVALID_REQUIRED_ACKS);
   const appends: Append[] = [];
   const responses = lastOfEach(request.topicData).map((topic) => appendToTopic(parts, request, context, topic, appends));
@@ -272,11 +279,13 @@ function closeOnError(responses: readonly TopicAnswer[], context: RequestContext
     for (const { index, errorCode } of partitionResponses) {
       if (errorCode === errorCodes.NONE) continue;
       const { codeName } = new ProtocolError(errorCode);
-      throw new CloseConnectionError(
-        `a produce request with acks=0 of client ${JSON.stringify(context.clientId)} failed with ${codeName} on ${name}-${index}`,
-      );
+      throw failedWithoutAcks(context.clientId, `${codeName} on ${name}-${index}`);
     }
   }
+}
+
+function failedWithoutAcks(clientId: string | null, failure: string): CloseConnectionError {
+  return new CloseConnectionError(`a produce request with acks=0 of client ${JSON.stringify(clientId)} failed with ${failure}`);
 }
 
 function expected(parts: ProduceParts, error: unknown, topic: string | undefined, index: number): ProtocolError {

@@ -46,11 +46,18 @@ export async function produceOne(
   client: RawClient,
   topic: string,
   records: Buffer | null,
-  options: { readonly partition?: number; readonly acks?: number; readonly version?: number; readonly topicId?: string } = {},
+  options: {
+    readonly partition?: number;
+    readonly acks?: number;
+    readonly version?: number;
+    readonly topicId?: string;
+    readonly transactionalId?: string;
+  } = {},
 ): Promise<ProducedPartition> {
-  const { partition: index = 0, acks = -1, version = 9 } = options;
+  const { partition: index = 0, acks = -1, version = 9, transactionalId = null } = options;
   const topicId = options.topicId === undefined ? {} : { topicId: options.topicId };
-  const request = { acks, timeoutMs: 10_000, topicData: [{ name: topic, ...topicId, partitionData: [{ index, records }] }] };
+  const topicData = [{ name: topic, ...topicId, partitionData: [{ index, records }] }];
+  const request = { transactionalId, acks, timeoutMs: 10_000, topicData };
   const { responses } = await client.send(ProduceRequest, ProduceResponse, version, request);
   const produced = responses[0]?.partitionResponses[0];
   if (produced === undefined) throw new Error('The answer names no partition');

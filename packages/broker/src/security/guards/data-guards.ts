@@ -15,10 +15,9 @@ import {
   OffsetForLeaderEpochResponse,
   ProduceRequest,
   ProduceResponse,
-  RecordBatch,
 } from '@odradek/protocol';
-import { CloseConnectionError } from '../../requests/close-connection-error.ts';
 import type { Answer } from '../../requests/handler.ts';
+import { hasTransactionalRecords } from '../../requests/transactional-records.ts';
 import { type Guard, guardOf, itemGuard, openTo, refusal, topicRefusal } from './guard.ts';
 
 const produceGuard = guardOf(ProduceRequest, ProduceResponse, (request, context, { authorizer, handler, metadataCache }) => {
@@ -35,32 +34,14 @@ const produceGuard = guardOf(ProduceRequest, ProduceResponse, (request, context,
   };
   const { true: allowed = [], false: refused = [] } = Object.groupBy(request.topicData, (topic) => `${isAllowed(topic)}`);
   if (refused.length === 0) return handler.handle(request, context);
-  const failed = handler.errorResponse({ ...request, topicData: refused }, refusal('TOPIC_AUTHORIZATION_FAILED'), context);
   const withRefused = (answer: Answer<typeof ProduceResponse>): MessageInit<typeof ProduceResponse> => {
-    // The client of acks=0 learns of a failure by losing its connection.
-    if (request.acks === 0) {
-      throw new CloseConnectionError(
-        `a produce request with acks=0 of client ${JSON.stringify(context.clientId)} failed with TOPIC_AUTHORIZATION_FAILED`,
-      );
-    }
+    // With acks=0 there is no such answer, and the connection is closed.
+    const failed = handler.errorResponse({ ...request, topicData: refused }, refusal('TOPIC_AUTHORIZATION_FAILED'), context);
     return { ...answer, responses: [...(answer?.responses ?? []), ...(failed.responses ?? [])] };
   };
   const answer = handler.handle({ ...request, topicData: allowed }, context);
   return answer instanceof Promise ? answer.then(withRefused) : withRefused(answer);
 });
-
-function hasTransactionalRecords({ topicData }: ProduceRequest): boolean {
-  return topicData.some(({ partitionData }) =>
-    partitionData.some(({ records }) => {
-      try {
-        return records !== null && new RecordBatch(records, 0).isTransactional;
-      } catch {
-        // What is no batch is the handler's to refuse.
-        return false;
-      }
-    }),
-  );
-}
 
 /** Who may write to some topic may have an id for doing it. */
 const initProducerIdGuard = guardOf(InitProducerIdRequest, InitProducerIdResponse, (request, context, { authorizer, handler }) => {
