@@ -86,7 +86,7 @@ for (const { name, version, request, expected } of [
     name: 'an id before version 12',
     version: 10,
     request: { topics: [{ name: null, topicId: 'AAAAAAAAAAAAAAAAAAAAAQ' }] },
-    expected: 'UNSUPPORTED_VERSION',
+    expected: 'INVALID_REQUEST',
   },
 ] as { name: string; version: number; request: MessageInit<typeof MetadataRequest>; expected: keyof typeof errorCodes }[]) {
   test(`${name}: ${expected}`, async () => {
@@ -97,6 +97,15 @@ for (const { name, version, request, expected } of [
     );
   });
 }
+
+test('a topic that is named more than once is told once', async () => {
+  const twice = ['known', 'gone', 'known', 'gone'].flatMap(named);
+  const { topics } = await ask(9, { topics: twice, ...neverCreate });
+  assert.deepEqual(
+    topics.map(({ name }) => name),
+    ['known', 'gone'],
+  );
+});
 
 test('a topic is found by its id', async () => {
   const { topics } = await ask(12, { topics: [{ name: null, topicId }] });

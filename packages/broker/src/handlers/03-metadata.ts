@@ -69,7 +69,7 @@ async function metadata(
   };
   const topics: TopicAnswer[] = [];
   if (wantsAll) for (const topic of view.snapshot.topics()) topics.push(known(view, topic));
-  else for (const wanted of request.topics ?? []) topics.push(answerFor(view, wanted, creations));
+  else for (const wanted of withoutRepetition(request.topics ?? [])) topics.push(answerFor(view, wanted, creations));
   return {
     throttleTimeMs: 0,
     brokers: brokersOf(view),
@@ -80,12 +80,18 @@ async function metadata(
   };
 }
 
+/** Each topic once, however often it is named. */
+function withoutRepetition(wanted: NonNullable<MetadataRequest['topics']>): NonNullable<MetadataRequest['topics']> {
+  if (wanted.length < 2) return wanted;
+  return [...new Map(wanted.map((topic) => [`${topic.topicId} ${topic.name}`, topic])).values()];
+}
+
 /** Versions 10 and 11 have the field but not the meaning. */
 function checkTopicIds(request: MetadataRequest, apiVersion: number): void {
   if (apiVersion >= 12) return;
   for (const { name, topicId } of request.topics ?? []) {
     if (name === null || topicId !== zeroUuid) {
-      throw new ProtocolError(errorCodes.UNSUPPORTED_VERSION, `Metadata version ${apiVersion} does not take topic ids`);
+      throw new ProtocolError(errorCodes.INVALID_REQUEST, `Metadata version ${apiVersion} does not take topic ids`);
     }
   }
 }
