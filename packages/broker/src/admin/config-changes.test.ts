@@ -118,6 +118,12 @@ describe('config changes', () => {
         alterations: [alteration(TOPIC, 'nope', ['retention.ms', SET, '1'])],
         codes: ['UNKNOWN_TOPIC_OR_PARTITION'],
       },
+      {
+        name: 'a name that no topic can have',
+        alterations: [alteration(TOPIC, 'a/b', ['retention.ms', SET, '1'])],
+        codes: ['INVALID_TOPIC_EXCEPTION'],
+      },
+      { name: 'all topics at once', alterations: [alteration(TOPIC, '', ['retention.ms', SET, '1'])], codes: ['INVALID_REQUEST'] },
       { name: 'an unknown config', alterations: [alteration(TOPIC, 't', ['bogus', SET, '1'])], codes: ['INVALID_CONFIG'] },
       {
         name: 'a value that cannot be',

@@ -15,6 +15,7 @@ import {
 import { errorCodes, ProtocolError } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
 import { ChangeNotifications } from '../change-notifications.ts';
+import { topicNameProblem } from '../config/topic-name.ts';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
 import type { MetadataCache } from '../metadata/metadata-cache.ts';
 import { untilLapsed } from '../until-lapsed.ts';
@@ -229,11 +230,15 @@ export class ConfigChanges {
 
   #checkResource(type: number, name: string): ConfigResource {
     switch (type) {
-      case configResourceTypes.TOPIC:
+      case configResourceTypes.TOPIC: {
+        if (name === '') throw invalidRequest('Default topic resources are not allowed.');
+        const problem = topicNameProblem(name);
+        if (problem !== undefined) throw new ProtocolError(errorCodes.INVALID_TOPIC_EXCEPTION, problem);
         if (this.#parts.metadataCache.current.topic(name) === undefined) {
           throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, `The topic '${name}' does not exist.`);
         }
         return { type, name };
+      }
       case configResourceTypes.BROKER: {
         if (name === '') return { type, name };
         if (!/^[+-]?\d+$/.test(name)) throw invalidRequest(`Node id must be an integer, but it is: ${name}`);

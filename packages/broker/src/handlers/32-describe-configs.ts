@@ -50,7 +50,7 @@ export function describeConfigsHandler(
           try {
             const wanted = entriesOf(parts, resource).filter((entry) => isWanted(resource, entry));
             return {
-              ...outcome(resource, errorCodes.NONE, null),
+              ...outcome(resource, errorCodes.NONE, ''),
               configs: wanted.map((entry) => toResponse(entry, request, apiVersion)),
             };
           } catch (error) {
