@@ -67,6 +67,9 @@ describe('C01 offset for a time after the last record', () => {
     assert.deepEqual(await listed(special.latest), [3, 0]);
     assert.deepEqual(await listed(special.latest, 1), [3]);
     assert.deepEqual(await listed(special.earliest), [0]);
+    // The end of the log counts as begun when the request came.
+    assert.deepEqual(await listed(Date.now() + 86_400_000), [3, 0]);
+    assert.deepEqual(await listed(1), []);
   });
 
   test('after every record was removed', async () => {

@@ -41,6 +41,7 @@ export function buildRequestHandling(
     brokerEpoch: () => membership.epoch,
     // Brokers come in through their listener. Where clients use it, too, an authorizer must tell them apart.
     isFromBroker: ({ isPrivileged, listenerName }) => isPrivileged || (isShared && listenerName === config.interBrokerListenerName),
+    clock,
     config,
     ...state,
     coordination,

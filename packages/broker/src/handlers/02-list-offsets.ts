@@ -4,7 +4,7 @@
 // the largest timestamp, 8 to 11 the boundaries of tiered storage, which this broker does not have: they are told as unknown.
 
 import { errorCodes, ListOffsetsRequest, ListOffsetsResponse, type MessageInit, ProtocolError } from '@odradek/protocol';
-import type { Logger } from '@odradek/runtime';
+import type { Clock, Logger } from '@odradek/runtime';
 import type { Isolation, Partition } from '../replication/partition.ts';
 import type { ReplicaManager } from '../replication/replica-manager.ts';
 import { defineHandler, type Handler } from '../requests/handler.ts';
@@ -34,6 +34,7 @@ const minVersions: ReadonlyMap<number, number> = new Map([
 const debuggingReplicaId = -2;
 
 export interface ListOffsetsParts {
+  readonly clock: Clock;
   readonly replicaManager: ReplicaManager;
   readonly logger: Logger;
 }
@@ -100,7 +101,11 @@ async function answerFor(
     partition.logForOffsets(currentLeaderEpoch, requiresLeader);
     const isolation = isolationOf(request);
     if (apiVersion === 0)
-      return { partitionIndex, errorCode: errorCodes.NONE, oldStyleOffsets: offsetsBefore(partition, asked, isolation) };
+      return {
+        partitionIndex,
+        errorCode: errorCodes.NONE,
+        oldStyleOffsets: offsetsBefore(partition, asked, isolation, parts.clock.wallTimeMs()),
+      };
     const found = await find(partition, timestamp, isolation, apiVersion);
     const leaderEpoch = apiVersion >= 4 ? found.leaderEpoch : -1;
     return { partitionIndex, errorCode: errorCodes.NONE, timestamp: found.timestamp, offset: found.offset, leaderEpoch };
@@ -151,15 +156,15 @@ function ensureEndIsKnown(partition: Partition, apiVersion: number): void {
 
 /**
  * What version 0 is told: the first offsets of segments that were begun before the time, newest first, and before them the end of
- * the log. A consumer gets the high watermark in place of all that lies beyond it.
+ * the log, which counts as begun now. A consumer gets the high watermark in place of all that lies beyond it.
  */
-function offsetsBefore(partition: Partition, { timestamp, maxNumOffsets }: Asked, isolation: Isolation): number[] {
+function offsetsBefore(partition: Partition, { timestamp, maxNumOffsets }: Asked, isolation: Isolation, nowMs: number): number[] {
   const { log } = partition;
   const boundaries = log.segments.all().map((segment) => ({
     offset: Math.max(segment.baseOffset, log.logStartOffset),
     timestamp: segment.maxTimestamp.timestamp,
   }));
-  if (log.segments.active.sizeBytes > 0) boundaries.push({ offset: log.logEndOffset, timestamp: Number.POSITIVE_INFINITY });
+  if (log.segments.active.sizeBytes > 0) boundaries.push({ offset: log.logEndOffset, timestamp: nowMs });
   let last = boundaries.length - 1;
   if (timestamp === specialTimestamps.earliest) last = 0;
   else if (timestamp !== specialTimestamps.latest) last = boundaries.findLastIndex((boundary) => boundary.timestamp <= timestamp);

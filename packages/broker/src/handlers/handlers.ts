@@ -2,7 +2,7 @@
 
 import type { Coordination } from '@odradek/coordination';
 import type { Api } from '@odradek/protocol';
-import type { FileSystem, Logger } from '@odradek/runtime';
+import type { Clock, FileSystem, Logger } from '@odradek/runtime';
 import type { LogManager } from '@odradek/storage';
 import { type ConfigChanges, configResourceTypes } from '../admin/config-changes.ts';
 import type { TopicChanges } from '../admin/topic-changes.ts';
@@ -83,6 +83,7 @@ export interface HandlerParts
   readonly brokerEpoch: () => number;
   /** Whether a request may have come from another broker of the cluster. */
   readonly isFromBroker: (context: RequestContext) => boolean;
+  readonly clock: Clock;
   readonly config: BrokerConfig;
   readonly configChanges: ConfigChanges;
   readonly clientQuotas: ClientQuotas;

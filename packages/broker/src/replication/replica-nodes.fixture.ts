@@ -142,7 +142,7 @@ class ReplicaNode {
     const parts = { replicaManager, metadataCache: this.metadataCache, logger, fetchSessions };
     const handlers = [
       fetchHandler({ ...parts, ...this.replication, maxBytes: () => 50_000_000, convertsDown: () => true }),
-      listOffsetsHandler(parts),
+      listOffsetsHandler({ ...parts, clock }),
       offsetForLeaderEpochHandler(parts),
     ];
     const served = handlers.map(({ api }) =>
