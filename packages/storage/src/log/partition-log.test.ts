@@ -51,6 +51,17 @@ describe('appends of one turn', () => {
     assert.deepEqual(await under.values(), ['a', 'd']);
   });
 
+  test('that do not fit on the disk leave a leader’s epoch known, though it has no record yet', async () => {
+    const under = await LogUnderTest.open();
+    await under.append(['a']);
+    under.log.assignLeaderEpoch(6, 1);
+    under.machine.fileSystem.capacityBytes = under.machine.fileSystem.usedBytes;
+    const refused = [under.stage(['b'], {}, 6), under.stage(['c'], {}, 6)];
+    for (const { written } of refused) await assert.rejects(under.world.run(written), { code: errorCodes.KAFKA_STORAGE_ERROR });
+    assert.deepEqual(under.log.endOffsetForEpoch(5), { leaderEpoch: 0, endOffset: 1 });
+    assert.deepEqual(under.log.endOffsetForEpoch(6), { leaderEpoch: 6, endOffset: 1 });
+  });
+
   test('with a roll between them: what cannot be written fails all, and leaves no gap', async () => {
     const under = await LogUnderTest.open({ segmentBytes: 250 });
     const { fileSystem } = under.machine;

@@ -13,7 +13,7 @@ import type { AppendInfo, AppendOptions } from './append-info.ts';
 import { validateForAppend } from './append-validator.ts';
 import { CheckpointBarrier } from './checkpoint-barrier.ts';
 import { isOutOfFiles } from './disk-fault.ts';
-import type { EpochEnd, LeaderEpochs } from './leader-epochs.ts';
+import type { EpochEnd, EpochEntry, LeaderEpochs } from './leader-epochs.ts';
 import { LogBody, type LogParts } from './log-body.ts';
 import type { LogConfig } from './log-config.ts';
 import type { LogFiles } from './log-files.ts';
@@ -74,6 +74,8 @@ export class PartitionLog {
   /** What a checkpoint may have said when the log was opened: a start takes the log for whole that ends there. 0: none does any more. */
   #orderlyEndOffset: number;
   readonly #staged = new StagedAppends();
+  /** The latest epoch without what is staged. */
+  #writtenEpoch: EpochEntry | undefined;
   readonly #barrier: CheckpointBarrier;
   /** While this is under way nobody is told of an append: the log is changing its directory. */
   #held: Promise<void> | undefined;
@@ -302,6 +304,7 @@ export class PartitionLog {
   #stage(batch: Batch, bytes: Buffer): void {
     const { baseOffset, lastOffset, maxTimestamp, partitionLeaderEpoch } = batch;
     const segment = this.#segmentFor(bytes.length, baseOffset, lastOffset, maxTimestamp);
+    if (this.#staged.isEmpty) this.#writtenEpoch = this.#leaderEpochs.latest;
     if (partitionLeaderEpoch >= 0) this.#leaderEpochs.assign(partitionLeaderEpoch, baseOffset);
     this.#recoveryPoint.touch();
     try {
@@ -403,11 +406,14 @@ export class PartitionLog {
    */
   #dropStaged(error: unknown): Error {
     const { waiting } = this.#staged.take();
+    const epoch = this.#writtenEpoch;
     this.#segments.active.dropStaged();
     const failure = storageFailure(this, error, 'cannot be written');
     if (this.directory.isOnline) {
       try {
         this.#rebuildAt(this.#writtenEndOffset);
+        // A leader's epoch that has no record yet is known all the same: a follower may ask where an earlier one ends.
+        if (epoch?.startOffset === this.#writtenEndOffset) this.#leaderEpochs.assign(epoch.epoch, epoch.startOffset);
       } catch (second) {
         this.directory.fail(second);
       }
