@@ -4,8 +4,10 @@ import { brokerIdNode, type Coordination, EmbeddedStore } from '@odradek/coordin
 import { createLogger, SeededRandom, SystemTimer, systemClock } from '@odradek/runtime';
 import { SimulatedDisk, SimulatedWorld } from '@odradek/testing';
 import {
+  AddressInUseError,
   BrokerIdInUseError,
   createPersistentPaths,
+  ensureAddressesAreFree,
   generateBrokerId,
   getOrCreateClusterId,
   InconsistentBrokerIdError,
@@ -92,6 +94,16 @@ describe('broker registration', () => {
     await coordination.sync('/');
     await store.expireSession(earlier.sessionId);
     assert.ok((await registering) > firstEpoch);
+  });
+
+  it('is refused with an address of another broker, but not with that of an earlier life', async () => {
+    await registerBroker(await store.openSession(), broker, parts);
+    await ensureAddressesAreFree(coordination, broker);
+    await ensureAddressesAreFree(coordination, { ...broker, id: 4, endpoints: [{ ...broker.endpoints[0]!, port: 9093 }] });
+    await assert.rejects(
+      ensureAddressesAreFree(coordination, { ...broker, id: 4 }),
+      (error: unknown) => error instanceof AddressInUseError && /Broker 3 is registered with b3:9092 already/.test(error.message),
+    );
   });
 
   it('gives up when another broker with the id lives on, and says so', async () => {

@@ -2,11 +2,13 @@
 
 import {
   brokerIdNode,
+  brokerIdsNode,
   brokerSequenceNode,
   type Coordination,
   clusterIdNode,
   configChangeNode,
   configEntitiesNode,
+  InvalidNodeError,
   isCoordinationError,
   logDirEventNode,
   persistentPaths,
@@ -85,6 +87,41 @@ export interface BrokerToRegister {
   readonly id: number;
   readonly rack: string | null;
   readonly endpoints: readonly BrokerEndpoint[];
+}
+
+/** Another broker is registered with an address of this one: clients would be sent to the wrong of the two. */
+export class AddressInUseError extends Error {
+  override readonly name = 'AddressInUseError';
+}
+
+/** To be asked before the first registration. Throws AddressInUseError. */
+export async function ensureAddressesAreFree(coordination: Coordination, { id, endpoints }: BrokerToRegister): Promise<void> {
+  const { names } = await coordination.children(brokerIdsNode.path);
+  const addresses = new Set(endpoints.map(addressOf));
+  await Promise.all(
+    names.map(async (name) => {
+      const other = Number(name);
+      const taken = other === id ? [] : (await endpointsOf(coordination, other)).map(addressOf).filter((one) => addresses.has(one));
+      if (taken.length === 0) return;
+      throw new AddressInUseError(
+        `Broker ${other} is registered with ${taken.join(', ')} already, which are advertised.listeners of this broker, ${id}, too: each broker needs addresses of its own`,
+      );
+    }),
+  );
+}
+
+async function endpointsOf(coordination: Coordination, brokerId: number): Promise<readonly BrokerEndpoint[]> {
+  try {
+    return brokerIdNode.decode(brokerId, (await coordination.get(brokerIdNode.path(brokerId))).data).endpoints;
+  } catch (error) {
+    // Gone since the names were read; or what somebody wrote there is no registration.
+    if (isCoordinationError(error, 'NoNode') || error instanceof InvalidNodeError) return [];
+    throw error;
+  }
+}
+
+function addressOf({ host, port }: BrokerEndpoint): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 export interface RegistrationParts {

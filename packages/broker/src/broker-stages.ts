@@ -11,7 +11,13 @@ import { followDynamicConfig } from './admin/dynamic-config.ts';
 import { TopicChanges } from './admin/topic-changes.ts';
 import type { BrokerConfig } from './broker-config.ts';
 import { type BrokerDisk, loadLogs } from './broker-disk.ts';
-import { createPersistentPaths, generateBrokerId, getOrCreateClusterId, knownBrokerId } from './broker-registration.ts';
+import {
+  createPersistentPaths,
+  ensureAddressesAreFree,
+  generateBrokerId,
+  getOrCreateClusterId,
+  knownBrokerId,
+} from './broker-registration.ts';
 import { followCleanerSettings } from './cleaner-settings.ts';
 import { ClusterMembership } from './cluster-membership.ts';
 import { topicDefaults } from './config/topic-defaults.ts';
@@ -284,7 +290,9 @@ export async function takePlace(
   endpoints: readonly BrokerEndpoint[],
 ): Promise<void> {
   membership.follow(controller);
-  await membership.register({ id: brokerId, rack: config.get('broker.rack'), endpoints });
+  const registration = { id: brokerId, rack: config.get('broker.rack'), endpoints };
+  await ensureAddressesAreFree(membership.coordination, registration);
+  await membership.register(registration);
   stoppers.push(() => controller.close());
   stoppers.push(followUncleanElection(config, configChanges, controller));
   await controller.start();
