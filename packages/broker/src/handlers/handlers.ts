@@ -41,6 +41,7 @@ import { leaveGroupHandler } from './13-leave-group.ts';
 import { syncGroupHandler } from './14-sync-group.ts';
 import { describeGroupsHandler } from './15-describe-groups.ts';
 import { listGroupsHandler } from './16-list-groups.ts';
+import { saslHandshakeHandler } from './17-sasl-handshake.ts';
 import { apiVersionsHandler } from './18-api-versions.ts';
 import { createTopicsHandler } from './19-create-topics.ts';
 import { deleteTopicsHandler } from './20-delete-topics.ts';
@@ -54,6 +55,7 @@ import { describeConfigsHandler } from './32-describe-configs.ts';
 import { alterConfigsHandler } from './33-alter-configs.ts';
 import { alterReplicaLogDirsHandler } from './34-alter-replica-log-dirs.ts';
 import { describeLogDirsHandler } from './35-describe-log-dirs.ts';
+import { saslAuthenticateHandler } from './36-sasl-authenticate.ts';
 import { createPartitionsHandler } from './37-create-partitions.ts';
 import { deleteGroupsHandler } from './42-delete-groups.ts';
 import { electLeadersHandler } from './43-elect-leaders.ts';
@@ -125,6 +127,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     listOffsetsHandler(parts),
     metadataHandler({ ...parts, autoCreatesTopics: () => config.get('auto.create.topics.enable') }),
     ...groupHandlers(parts),
+    saslHandshakeHandler(),
     apiVersionsHandler({ ...parts, servedApis: (context) => (parts.isFromBroker(context) ? allApis : clientApis) }),
     createTopicsHandler(parts),
     deleteTopicsHandler(parts),
@@ -138,6 +141,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     alterConfigsHandler(parts),
     alterReplicaLogDirsHandler({ ...parts, isCordoned: (path) => isCordoned(config, path) }),
     describeLogDirsHandler(parts),
+    saslAuthenticateHandler(),
     createPartitionsHandler(parts),
     electLeadersHandler(parts),
     incrementalAlterConfigsHandler(parts),

@@ -44,6 +44,8 @@ import {
   ListConfigResourcesResponse,
   ListPartitionReassignmentsRequest,
   ListPartitionReassignmentsResponse,
+  SaslAuthenticateRequest,
+  SaslHandshakeRequest,
   StopReplicaRequest,
   StopReplicaResponse,
   UpdateFeaturesRequest,
@@ -108,6 +110,8 @@ const describeClusterGuard = guardOf(
 
 export const clusterGuards: readonly Guard[] = [
   openTo(ApiVersionsRequest),
+  openTo(SaslHandshakeRequest),
+  openTo(SaslAuthenticateRequest),
   describeClusterGuard,
   clusterGuard(DescribeAclsRequest, DescribeAclsResponse, 'DESCRIBE'),
   clusterGuard(CreateAclsRequest, CreateAclsResponse, 'ALTER'),
