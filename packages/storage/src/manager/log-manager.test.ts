@@ -115,6 +115,21 @@ describe('a directory', () => {
     await assert.rejects(new Managed().open([]), /No log directory can be used/);
   });
 
+  test('whose description cannot be read, or not be written, is offline too', async () => {
+    const managed = await new Managed().open();
+    managed.manager.claim(1, 'cluster-a');
+    await managed.world.run(managed.manager.close());
+    const { faults } = managed.machine.fileSystem;
+    faults.add({ path: '/one/meta.properties', operations: ['open', 'read'] });
+    faults.add({ path: '/three/meta.properties', operations: ['write'], code: 'ENOSPC' });
+    await managed.open(['/one', '/two', '/three']);
+    assert.deepEqual(managed.offline, ['/one']);
+    managed.manager.claim(1, 'cluster-a');
+    assert.deepEqual(managed.offline, ['/one', '/three']);
+    await managed.world.run(managed.manager.close());
+    await assert.rejects(managed.open(['/one']), /No log directory can be used/);
+  });
+
   test('that fails takes its logs with it, and only those', async () => {
     const managed = await new Managed().open();
     managed.log('orders', 0);

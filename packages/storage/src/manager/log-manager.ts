@@ -21,7 +21,7 @@ import { type FoundPartition, findPartitions } from './found-partitions.ts';
 import { FutureLogs, type FutureLogsHost } from './future-logs.ts';
 import { isContained, leftOverOf } from './left-over.ts';
 import { type FoundLog, loadDirectory, type UnreadableLog } from './load-directory.ts';
-import { LogDirectory } from './log-directory.ts';
+import { InvalidLogDirectoryError, LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
 import { defaultMoveSettings, type MoveSettings } from './log-moves.ts';
 import { type NewLogOptions, NewLogs } from './new-logs.ts';
@@ -156,25 +156,34 @@ export class LogManager {
     const twice = options.directories.find((path, index) => options.directories.indexOf(path) !== index);
     if (twice !== undefined) throw new Error(`The log directory ${twice} is named twice`);
     const manager = new LogManager(options);
-    let lastError: unknown;
-    for (const directory of manager.directories) {
-      try {
+    try {
+      manager.#eachOnline((directory) => {
         directory.open();
+        directory.readOwner();
+      });
+    } catch (error) {
+      for (const directory of manager.directories) directory.release();
+      throw error;
+    }
+    return manager;
+  }
+
+  /** A directory whose disk refuses is offline from then on; throws when there is no other, and for one that is somebody else's. */
+  #eachOnline(action: (directory: LogDirectory) => void): void {
+    let lastError: unknown;
+    for (const directory of this.#online()) {
+      try {
+        action(directory);
       } catch (error) {
-        if (error instanceof DirectoryInUseError) {
-          for (const each of manager.directories) each.release();
-          throw error;
-        }
+        if (error instanceof DirectoryInUseError || error instanceof InvalidLogDirectoryError) throw error;
         lastError = error;
         directory.fail(error);
       }
     }
-    if (!manager.directories.some(({ isOnline }) => isOnline)) {
-      throw new Error(`No log directory can be used: ${lastError instanceof Error ? lastError.message : String(lastError)}`, {
-        cause: lastError,
-      });
-    }
-    return manager;
+    if (this.#online().length > 0) return;
+    throw new Error(`No log directory can be used: ${lastError instanceof Error ? lastError.message : String(lastError)}`, {
+      cause: lastError,
+    });
   }
 
   get startReport(): StartReport {
@@ -183,12 +192,14 @@ export class LogManager {
 
   /** Checks that the directories belong to this broker and cluster. Throws InvalidLogDirectoryError. */
   claim(brokerId: number, clusterId: string): void {
-    for (const directory of this.#online()) directory.claim(brokerId, clusterId);
+    this.#eachOnline((directory) => directory.claim(brokerId, clusterId));
   }
 
   /** The partitions that have a log in the directories; to be asked before `load`. */
   findPartitions(): FoundPartition[] {
-    return this.#online().flatMap((directory) => findPartitions(this.#logWorld.fileSystem, directory));
+    const found: FoundPartition[] = [];
+    this.#eachOnline((directory) => found.push(...findPartitions(this.#logWorld.fileSystem, directory)));
+    return found;
   }
 
   /** Opens the logs that lie in the directories, giving way to other work in between, and begins to look after them. */
