@@ -340,3 +340,21 @@ for (const [name, options, times] of [
     assert.equal(output.baseTimestamp, output.deleteHorizonMs ?? timestamps[0]);
   });
 }
+
+test('tombstones that are kept for ever keep their times', () => {
+  const input = batch(at10, [
+    ['a', '1'],
+    ['b', null],
+  ]);
+  const keys = seen({ a: 20, b: 11 });
+  let left = filterOf({ keys, deleteRetentionMs: Number.MAX_SAFE_INTEGER }).filter(input);
+  for (const laterMs of [1000, 1e12]) {
+    const output = new RecordBatch(Buffer.from(left!.bytes));
+    assert.deepEqual(
+      [...output.records()].map(({ key, timestamp }) => [String(key), timestamp]),
+      [['b', nowMs - 4999]],
+    );
+    assert.equal(output.maxTimestamp, nowMs - 4999);
+    left = filterOf({ keys, nowMs: nowMs + laterMs, deleteRetentionMs: Number.MAX_SAFE_INTEGER }).filter(output);
+  }
+});

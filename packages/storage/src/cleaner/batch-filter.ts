@@ -83,7 +83,8 @@ export class BatchFilter {
     if (kept.count === 0) return this.#emptied(batch);
     const getsHorizon = deleteHorizonMs === null && (kept.hasTombstones || (isControl && isOfNothing));
     if (kept.count === batch.recordCount && !getsHorizon) return retained(batch, batch.bytes(), kept.count);
-    if (getsHorizon) return this.#rewritten(batch, nowMs + deleteRetentionMs);
+    // The times of the records count from it: with tombstones that are kept for ever it must not be more than can be read again.
+    if (getsHorizon) return this.#rewritten(batch, Math.min(nowMs + deleteRetentionMs, Number.MAX_SAFE_INTEGER));
     return this.#canCopy(batch) ? this.#copied(batch) : this.#rewritten(batch, deleteHorizonMs);
   }
 
