@@ -5,7 +5,7 @@ import type { ClassicGroup } from './classic-group.ts';
 
 type DescribedGroup = NonNullable<MessageInit<typeof DescribeGroupsResponse>['groups']>[number];
 
-/** Subscriptions and assignments are shown only while they are settled. */
+/** Subscriptions are shown only while they are settled, an assignment until there is another one: during a rebalance tools can still say who read what. */
 export function describeClassicGroup(group: ClassicGroup): DescribedGroup {
   const protocolName = group.state === 'Stable' ? group.protocolName : null;
   return {
@@ -20,7 +20,7 @@ export function describeClassicGroup(group: ClassicGroup): DescribedGroup {
       clientId: member.clientId,
       clientHost: member.clientHost,
       memberMetadata: protocolName === null ? Buffer.alloc(0) : member.metadata(protocolName),
-      memberAssignment: protocolName === null ? Buffer.alloc(0) : Buffer.from(member.assignment),
+      memberAssignment: Buffer.from(member.assignment),
     })),
   };
 }
