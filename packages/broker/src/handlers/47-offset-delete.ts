@@ -12,12 +12,12 @@ export function offsetDeleteHandler(parts: {
   return defineHandler(OffsetDeleteRequest, OffsetDeleteResponse, {
     async handle(request) {
       const metadata = parts.metadataCache.current;
-      const existing = new Map(
-        request.topics.map(({ name, partitions }) => {
-          const indexes = partitions.map(({ partitionIndex }) => partitionIndex);
-          return [name, indexes.filter((index) => metadata.partition(name, index) !== undefined)] as const;
-        }),
-      );
+      const existing = new Map<string, number[]>();
+      for (const { name, partitions } of request.topics) {
+        const indexes = partitions.map(({ partitionIndex }) => partitionIndex);
+        const found = indexes.filter((index) => metadata.partition(name, index) !== undefined);
+        existing.set(name, [...(existing.get(name) ?? []), ...found]);
+      }
       const results = await parts.groups.deleteOffsets(request.groupId, existing);
       const topics = request.topics.map(({ name, partitions }) => ({
         name,

@@ -276,6 +276,12 @@ describe('group requests', () => {
     );
     const unknown = await client.send(OffsetDeleteRequest, OffsetDeleteResponse, 0, { ...deletion, groupId: 'unknown' });
     assert.equal(name(unknown.errorCode), 'GROUP_ID_NOT_FOUND');
+    const twice = [1, 8, 0].map((partitionIndex) => ({ name: 'topic', partitions: [{ partitionIndex }] }));
+    const again = await client.send(OffsetDeleteRequest, OffsetDeleteResponse, 0, { ...deletion, topics: twice });
+    assert.deepEqual(
+      again.topics.map((topic) => topic.partitions.map((p) => `${p.partitionIndex} ${name(p.errorCode)}`)),
+      [['1 NONE'], ['8 UNKNOWN_TOPIC_OR_PARTITION'], ['0 NONE']],
+    );
     for (const version of versionsOf(42)) {
       await commit('deleted', 3);
       const answer = await client.send(DeleteGroupsRequest, DeleteGroupsResponse, version, { groupsNames: ['deleted', 'unknown'] });
