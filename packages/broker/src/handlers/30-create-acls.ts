@@ -66,5 +66,7 @@ function bindingOf(creation: Creation): AclBinding | string {
   if (!/^[^:]+:/.test(principal)) {
     return `Could not parse principal from \`${principal}\` (no colon is present separating the principal type from the principal name)`;
   }
+  // Nobody comes from there.
+  if (host === '') return 'Invalid empty host';
   return { pattern: { resourceType, patternType, name }, entry: { principal, permissionType, host, operation } };
 }

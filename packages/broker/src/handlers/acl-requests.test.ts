@@ -123,6 +123,7 @@ describe('access lists', () => {
     ['an unknown operation', { operation: 0 }, /operation 0/],
     ['any permission', { permissionType: 1 }, /permission type 1/],
     ['no name', { resourceName: '' }, /empty resource name/],
+    ['an empty host', { host: '' }, /empty host/],
     ['a name that is a path', { resourceName: 'a/b' }, /resource name a\/b/],
     ['another cluster', { resourceType: cluster, resourceName: 'other' }, /kafka-cluster/],
     ['a principal without a type', { principal: 'alice' }, /no colon/],
