@@ -127,6 +127,15 @@ describe('a log directory', () => {
     assert.deepEqual([report.logs, report.findings], [0, []]);
   });
 
+  test('may have things of somebody’s own beside its logs', () => {
+    const written = new DamagedDirectory(files);
+    for (const folder of ['lost+found', 'backup-1', 'my backup-1', 'old-delete']) {
+      written.disk.makeDirectorySync(`${directory}/${folder}`);
+      written.put(`${directory}/${folder}/notes`, 'mine');
+    }
+    assert.deepEqual(written.verify(), []);
+  });
+
   test('that a broker holds is not looked at', () => {
     const written = new DamagedDirectory(files);
     const lock = written.disk.lockDirectorySync(directory);

@@ -6,6 +6,7 @@ import { DirectoryInUseError, type DirectoryLock, type FileSystem } from '@odrad
 import { DamagedCheckpointError, readOffsets } from '../log/checkpoint-file.ts';
 import { partitionMetadataFile } from '../log/log-file-names.ts';
 import { parseTopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
+import { isLogFolder } from '../manager/found-partitions.ts';
 import { type CheckpointName, checkpointFiles, cleanShutdownFile } from '../manager/log-directory.ts';
 import type { Finding, Report } from './findings.ts';
 import { type DirectoryOwner, readDirectoryOwner } from './meta-properties.ts';
@@ -178,6 +179,8 @@ class Verification {
       if (topicPartition !== undefined && this.#options.topics?.has(topicPartition.topic) === false) continue;
       if (aside !== undefined) this.#report('leftover', path, undefined, ...(asideWords[aside] ?? ['', false]));
       if (topicPartition === undefined || (aside !== undefined && aside !== 'future')) continue;
+      // Somebody's own, which only has a name like a log's.
+      if (!isLogFolder(this.#fileSystem, path)) continue;
       const key = topicPartitionKey(topicPartition);
       logs.push({ directory, path, key, topic: topicPartition.topic, isFuture: aside === 'future' });
     }
