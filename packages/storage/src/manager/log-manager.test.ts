@@ -165,6 +165,20 @@ describe('a directory', () => {
     for (const name of [...ours, ...likeOurs]) assert.equal(managed.text(`/data/${name}/notes`), 'mine', name);
     assert.equal(fileSystem.statSync(`/data/${deleted}`), undefined);
   });
+
+  test('an empty folder, all that a crash has left of a log, goes when that is deleted, and nothing else does', async () => {
+    const managed = new Managed();
+    const { fileSystem } = managed.machine;
+    for (const name of ['orders-0', 'orders-1', 'orders-2']) fileSystem.makeDirectorySync(`/data/${name}`);
+    fileSystem.replaceFileSync('/data/orders-1/notes', 'mine');
+    await managed.open(['/data']);
+    for (const partition of [0, 1, 3]) managed.manager.delete({ topic: 'orders', partition });
+    assert.deepEqual(
+      fileSystem.listSync('/data').filter((name) => name.startsWith('orders')),
+      ['orders-1', 'orders-2'],
+    );
+    assert.equal(managed.text('/data/orders-1/notes'), 'mine');
+  });
 });
 
 describe('a deleted log', () => {
