@@ -32,11 +32,13 @@ export function findPartitions(fileSystem: FileSystem, directory: LogDirectory):
 
 /**
  * Whether it is a folder with a log in it. `backup-2024` may be somebody's own, which must be taken neither for a partition nor for a stray
- * one; if it is a partition's with nothing in it, nothing is lost.
+ * one. `orEmpty`: a crash may have left no more of a log than that.
  */
-export function isLogFolder(fileSystem: FileSystem, path: string): boolean {
+export function isLogFolder(fileSystem: FileSystem, path: string, { orEmpty = false } = {}): boolean {
   if (fileSystem.statSync(path)?.isDirectory !== true) return false;
-  return fileSystem.statSync(`${path}/${partitionMetadataFile}`) !== undefined || fileSystem.listSync(path).some(isFileOfLog);
+  if (fileSystem.statSync(`${path}/${partitionMetadataFile}`) !== undefined) return true;
+  const names = fileSystem.listSync(path);
+  return names.length === 0 ? orEmpty : names.some(isFileOfLog);
 }
 
 function cleanedLogs(directory: LogDirectory): ReadonlyMap<string, number> {

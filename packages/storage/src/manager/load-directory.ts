@@ -103,7 +103,7 @@ function* logFolders(directory: LogDirectory, fileSystem: FileSystem): Generator
     const topicPartition = future ?? parseTopicPartition(folder);
     // The log of Kafka's own controller is none of a broker's partitions.
     if (topicPartition === undefined || topicPartition.topic === '__cluster_metadata') continue;
-    if (!isLogFolder(fileSystem, path)) continue;
+    if (!isLogFolder(fileSystem, path, { orEmpty: true })) continue;
     yield { path, topicPartition, isFuture: future !== undefined };
   }
 }

@@ -166,16 +166,20 @@ describe('a directory', () => {
     assert.equal(fileSystem.statSync(`/data/${deleted}`), undefined);
   });
 
-  test('an empty folder, all that a crash has left of a log, goes when that is deleted, and nothing else does', async () => {
+  test('an empty folder may be all that a crash has left of a log, and is taken for one', async () => {
     const managed = new Managed();
     const { fileSystem } = managed.machine;
     for (const name of ['orders-0', 'orders-1', 'orders-2']) fileSystem.makeDirectorySync(`/data/${name}`);
     fileSystem.replaceFileSync('/data/orders-1/notes', 'mine');
     await managed.open(['/data']);
-    for (const partition of [0, 1, 3]) managed.manager.delete({ topic: 'orders', partition });
+    const log = (partition: number): PartitionLog | undefined => managed.manager.get({ topic: 'orders', partition });
+    assert.deepEqual([log(0)?.logEndOffset, log(1), log(2)?.logEndOffset], [0, undefined, 0]);
+    for (const partition of [0, 1]) managed.manager.delete({ topic: 'orders', partition });
+    managed.manager.putAside(log(2)!);
+    const left = fileSystem.listSync('/data').filter((name) => name.startsWith('orders'));
     assert.deepEqual(
-      fileSystem.listSync('/data').filter((name) => name.startsWith('orders')),
-      ['orders-1', 'orders-2'],
+      left.map((name) => name.replace(/[0-9a-f]{32}/, 'ID')),
+      ['orders-0.ID-delete', 'orders-1', 'orders-2.ID-stray'],
     );
     assert.equal(managed.text('/data/orders-1/notes'), 'mine');
   });

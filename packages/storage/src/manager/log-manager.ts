@@ -399,10 +399,7 @@ export class LogManager {
     const unreadable = this.#unreadable.get(name);
     if (unreadable !== undefined) this.#deleteUnreadable(name, unreadable);
     const log = this.#logs.get(name);
-    if (log === undefined) {
-      this.#removeEmptyFolder(name);
-      return;
-    }
+    if (log === undefined) return;
     this.#logs.delete(name);
     this.#cleaner?.abort(log);
     this.#aside.put(log, 'delete');
@@ -417,16 +414,6 @@ export class LogManager {
     this.#logs.delete(name);
     this.#cleaner?.abort(log);
     this.#aside.put(log, 'stray');
-  }
-
-  /** A crash may have left no more than that of a log, and then it was not taken for one. */
-  #removeEmptyFolder(name: string): void {
-    const { fileSystem } = this.#options.world;
-    for (const { path, isOnline } of this.directories) {
-      const folder = `${path}/${name}`;
-      if (!isOnline || fileSystem.statSync(folder)?.isDirectory !== true) continue;
-      if (fileSystem.listSync(folder).length === 0) fileSystem.removeSync(folder);
-    }
   }
 
   #deleteUnreadable(name: string, { path, directory }: { readonly path: string; readonly directory: LogDirectory }): void {
