@@ -15,20 +15,18 @@ before(async () => {
 });
 after(() => broker.close());
 
+const everyAcl = {
+  resourceTypeFilter: 1,
+  resourceNameFilter: null,
+  principalFilter: null,
+  hostFilter: null,
+  operation: 1,
+  permissionType: 1,
+};
+
 type OnCluster = readonly (readonly [operation: string, what: string, action: () => Promise<unknown>])[];
 const onCluster: OnCluster = [
-  [
-    'Describe',
-    'DescribeAcls',
-    broker.ask(p.DescribeAclsRequest, p.DescribeAclsResponse, 3, {
-      resourceTypeFilter: 1,
-      resourceNameFilter: null,
-      principalFilter: null,
-      hostFilter: null,
-      operation: 1,
-      permissionType: 1,
-    }),
-  ],
+  ['Describe', 'DescribeAcls', broker.ask(p.DescribeAclsRequest, p.DescribeAclsResponse, 3, everyAcl)],
   ['Describe', 'DescribeLogDirs', broker.ask(p.DescribeLogDirsRequest, p.DescribeLogDirsResponse, 4, { topics: null })],
   [
     'Describe',
@@ -107,22 +105,7 @@ const onClusterLast: OnCluster = [
       creations: [{ resourceType: 2, resourceName: 'x', principal: 'User:a', host: '*', operation: 3, permissionType: 3 }],
     }),
   ],
-  [
-    'Alter',
-    'DeleteAcls',
-    broker.ask(p.DeleteAclsRequest, p.DeleteAclsResponse, 3, {
-      filters: [
-        {
-          resourceTypeFilter: 1,
-          resourceNameFilter: null,
-          principalFilter: null,
-          hostFilter: null,
-          operation: 1,
-          permissionType: 1,
-        },
-      ],
-    }),
-  ],
+  ['Alter', 'DeleteAcls', broker.ask(p.DeleteAclsRequest, p.DeleteAclsResponse, 3, { filters: [everyAcl] })],
 ];
 
 describe('the cluster, on which one operation is denied', () => {
