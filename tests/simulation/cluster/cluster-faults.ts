@@ -39,6 +39,8 @@ export class Fate {
   readonly story: string[] = [];
   /** Nothing more may be done until every replica is in sync again. */
   mustSpare = false;
+  /** The longest delay of a healthy network: slow times may overlap, so none may put back the delay that it found. */
+  readonly usualDelayMs: number;
   /** How to end what has not ended yet. */
   readonly #endings = new Set<() => void>();
 
@@ -48,6 +50,7 @@ export class Fate {
     this.cluster = cluster;
     this.random = random;
     this.#faults = faults;
+    this.usualDelayMs = cluster.world.simulatedNetwork.faults.maxDelayMs;
   }
 
   /** Whether nothing that was done goes on. */
@@ -198,10 +201,9 @@ function setClock(fate: Fate): string | undefined {
 
 function slowNetwork(fate: Fate): string | undefined {
   const { faults: network } = fate.cluster.world.simulatedNetwork;
-  const before = network.maxDelayMs;
   network.maxDelayMs = 20 + fate.random.nextInt(400);
   return `the network is slow for ${fate.forAWhile(() => {
-    network.maxDelayMs = before;
+    network.maxDelayMs = fate.usualDelayMs;
   })} ms`;
 }
 
