@@ -55,7 +55,7 @@ for (let version = 3; version <= 13; version++) {
   });
 }
 
-for (const { name, records, expected, options = {} } of [
+for (const { name, records, expected, logStartOffset = -1, options = {} } of [
   { name: 'a topic that does not exist', records: batchOf('a'), expected: 'UNKNOWN_TOPIC_OR_PARTITION', topic: 'nowhere' },
   {
     name: 'a partition that does not exist',
@@ -73,7 +73,12 @@ for (const { name, records, expected, options = {} } of [
   { name: 'acks of 2', records: batchOf('a'), expected: 'INVALID_REQUIRED_ACKS', options: { acks: 2 } },
   { name: 'acks of -2', records: batchOf('a'), expected: 'INVALID_REQUIRED_ACKS', options: { acks: -2 } },
   { name: 'a wrong checksum', records: damaged(batchOf('a')), expected: 'CORRUPT_MESSAGE' },
-  { name: 'records that do not decompress', records: undecompressable(batchOf('a')), expected: 'UNKNOWN_SERVER_ERROR' },
+  {
+    name: 'records that do not decompress',
+    records: undecompressable(batchOf('a')),
+    expected: 'UNKNOWN_SERVER_ERROR',
+    logStartOffset: 0,
+  },
   { name: 'null instead of records', records: null, expected: 'INVALID_RECORD' },
   { name: 'a batch that is cut off', records: batchOf('abc').subarray(0, -1), expected: 'INVALID_RECORD' },
   { name: 'bytes that are no batch', records: Buffer.alloc(100), expected: 'CORRUPT_MESSAGE' },
@@ -89,6 +94,8 @@ for (const { name, records, expected, options = {} } of [
   records: Buffer | null;
   expected: keyof typeof errorCodes;
   topic?: string;
+  /** Told where the log itself refuses the records for their content; -1 where they never come so far. */
+  logStartOffset?: number;
   options?: Parameters<typeof produceOne>[3];
 }[]) {
   test(`refused: ${name}`, async () => {
@@ -96,7 +103,7 @@ for (const { name, records, expected, options = {} } of [
     const before = await fetchOne(client, 'orders', 0);
     const answer = await produceOne(client, topic, records, options);
     assert.equal(answer.errorCode, errorCodes[expected]);
-    assert.equal(answer.baseOffset, -1);
+    assert.deepEqual([answer.baseOffset, answer.logStartOffset], [-1, logStartOffset]);
     assert.equal((await fetchOne(client, 'orders', 0)).highWatermark, before.highWatermark);
   });
 }

@@ -118,9 +118,10 @@ function appendToTopic(
   const partitionResponses: PartitionAnswer[] = [];
   for (const { index, records } of partitionData) {
     let answer: PartitionAnswer;
+    let partition: Partition | undefined;
     try {
       if (topic === undefined) throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_ID);
-      const partition = check(parts, context, topic, topicId, index, records);
+      partition = check(parts, context, topic, topicId, index, records);
       const info = partition.append(records ?? noRecords, { origin: 'client', requiredAcks: request.acks });
       answer = appended(index, info);
       appends.push({
@@ -133,11 +134,7 @@ function appendToTopic(
         errorCode: undefined,
       });
     } catch (error) {
-      answer = refusal(
-        index,
-        expected(parts, error, topic, index),
-        topic === undefined ? undefined : parts.replicaManager.find(topic, index),
-      );
+      answer = refusal(index, expected(parts, error, topic, index), partition);
     }
     partitionResponses.push(answer);
   }

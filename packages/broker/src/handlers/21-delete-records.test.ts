@@ -61,6 +61,29 @@ for (const { name, topic, partition, expected } of [
   });
 }
 
+test('of a partition that is named more than once the last offset counts', async () => {
+  await createTopic(client, 'named-twice', { partitions: 2 });
+  await produceOne(client, 'named-twice', batchOf('a', 'b', 'c'));
+  const topics = [
+    { partitionIndex: 0, offset: 3 },
+    { partitionIndex: 1, offset: 0 },
+    { partitionIndex: 0, offset: 1 },
+  ].map((partition) => ({ name: 'named-twice', partitions: [partition] }));
+  const answer = await client.send(DeleteRecordsRequest, DeleteRecordsResponse, 2, { topics, timeoutMs: 10_000 });
+  assert.deepEqual(
+    answer.topics.map(({ name, partitions }) => [name, partitions.map((of) => [of.partitionIndex, of.lowWatermark])]),
+    [
+      [
+        'named-twice',
+        [
+          [0, 1],
+          [1, 0],
+        ],
+      ],
+    ],
+  );
+});
+
 test('the producers of a partition are told', async () => {
   await createTopic(client, 'watched');
   await produceOne(client, 'watched', batchWith({ producerId: 70, producerEpoch: 3, baseSequence: 0 }, 'a', 'b'));

@@ -25,9 +25,9 @@ export function deleteRecordsHandler(
 ): Handler<typeof DeleteRecordsRequest, typeof DeleteRecordsResponse> {
   return defineHandler(DeleteRecordsRequest, DeleteRecordsResponse, {
     async handle(request) {
-      const topics = request.topics.map(({ name, partitions }) => ({
+      const topics = Array.from(lastOfEach(request), ([name, offsets]) => ({
         name,
-        deletions: partitions.map(({ partitionIndex, offset }) => begin(parts, name, partitionIndex, offset)),
+        deletions: Array.from(offsets, ([partitionIndex, offset]) => begin(parts, name, partitionIndex, offset)),
       }));
       const awaited = topics.flatMap(({ deletions }) => deletions.flatMap((deletion) => deletion.awaited ?? []));
       if (awaited.length > 0) await deletedEverywhere(parts.replicaManager, awaited, request.timeoutMs);
@@ -55,6 +55,17 @@ export function deleteRecordsHandler(
       })),
     }),
   });
+}
+
+/** By topic and partition. Of a partition that is named more than once the last offset counts, as in Kafka. */
+function lastOfEach({ topics }: DeleteRecordsRequest): ReadonlyMap<string, ReadonlyMap<number, number>> {
+  const byTopic = new Map<string, Map<number, number>>();
+  for (const { name, partitions } of topics) {
+    const offsets = byTopic.get(name) ?? new Map<number, number>();
+    byTopic.set(name, offsets);
+    for (const { partitionIndex, offset } of partitions) offsets.set(partitionIndex, offset);
+  }
+  return byTopic;
 }
 
 function begin(parts: DeleteRecordsParts, topic: string, partitionIndex: number, offset: number): Deletion {

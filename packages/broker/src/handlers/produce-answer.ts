@@ -38,7 +38,7 @@ export function appended(index: number, info: AppendInfo): PartitionAnswer {
   };
 }
 
-/** The records were not appended. `partition` where it is known. */
+/** The records were not appended: the log of this partition refused them, or they never came so far. */
 export function refusal(index: number, error: ProtocolError, partition?: Partition): PartitionAnswer {
   const answer: PartitionAnswer = {
     index,
@@ -70,14 +70,11 @@ export function fail(answer: PartitionAnswer, error: ProtocolError): void {
 function tellsLogStart(code: number): boolean {
   switch (code) {
     case errorCodes.UNKNOWN_TOPIC_OR_PARTITION:
-    case errorCodes.UNKNOWN_TOPIC_ID:
     case errorCodes.NOT_LEADER_OR_FOLLOWER:
     case errorCodes.MESSAGE_TOO_LARGE:
     case errorCodes.RECORD_LIST_TOO_LARGE:
     case errorCodes.CORRUPT_MESSAGE:
     case errorCodes.KAFKA_STORAGE_ERROR:
-    case errorCodes.UNSUPPORTED_COMPRESSION_TYPE:
-    case errorCodes.INVALID_TOPIC_EXCEPTION:
       return false;
     default:
       return true;

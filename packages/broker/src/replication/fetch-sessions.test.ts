@@ -106,6 +106,21 @@ test('a full request opens a session; the next ones carry only what changed', ()
   assert.deepEqual(answer(begin(request(1, 3)), 101).partitions, ['a-0', 'a-1', 'a-2']);
 });
 
+for (const { name, sessionEpoch } of [
+  { name: 'in a session', sessionEpoch: 0 },
+  { name: 'without one', sessionEpoch: -1 },
+]) {
+  test(`of a partition that is named more than once the last wish counts, in the place of the first: ${name}`, () => {
+    const { begin, sessions } = setUp();
+    const once = request(0, sessionEpoch, { a: { 0: 10, 1: 20 } });
+    const again = request(0, sessionEpoch, { b: { 0: 30 }, a: { 0: 15 } });
+    const twice = begin({ ...once, topics: [...once.topics, ...again.topics] });
+    assert.deepEqual(wantedOf(twice), ['a-0@15', 'a-1@20', 'b-0@30']);
+    assert.deepEqual(answer(twice, 100).partitions, ['a-0', 'a-1', 'b-0']);
+    assert.equal(sessions.cachedPartitions, sessionEpoch === 0 ? 3 : 0);
+  });
+}
+
 test('a partition that gave data is served last the next time', () => {
   const { begin } = setUp();
   answer(begin(request(0, 0, { a: { 0: 0, 1: 0, 2: 0 } })), 100);

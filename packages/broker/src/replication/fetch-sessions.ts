@@ -126,7 +126,7 @@ export class FetchSessions {
       // A full request closes whatever session it names.
       const named = this.#sessions.get(request.sessionId);
       if (named !== undefined) this.#remove(named);
-      const wanted = wantedPartitions(request, usesTopicIds, nameOf);
+      const wanted = lastOfEach(wantedPartitions(request, usesTopicIds, nameOf));
       if (request.sessionEpoch === finalEpoch) return sessionless(wanted);
       return this.#fullContext(wanted, usesTopicIds, isFollower);
     }
@@ -314,6 +314,13 @@ function wantedPartitions(
     }
   }
   return wanted;
+}
+
+/** Of a partition that is named more than once the last wish counts, in the place of the first, as in Kafka. */
+function lastOfEach(wanted: WantedPartition[]): WantedPartition[] {
+  if (wanted.length < 2) return wanted;
+  const byKey = new Map(wanted.map((partition) => [keyOf(partition), partition]));
+  return byKey.size === wanted.length ? wanted : [...byKey.values()];
 }
 
 function keyOf(wanted: WantedPartition): PartitionKey {
