@@ -2,7 +2,7 @@
 // while it runs. Values are checked before they are used; `get` never fails.
 
 import { ConfigError, type Properties, parseSetting, printSetting, type Setting, type SettingScalar } from '@odradek/runtime';
-import { checkBrokerValues } from './config/broker-checks.ts';
+import { checkBrokerValues, checkThreadChanges } from './config/broker-checks.ts';
 import { type BrokerSettingName, type BrokerSettingValue, brokerSettings } from './config/broker-settings.ts';
 import { type DynamicQuotaName, dynamicQuotaSettings } from './config/dynamic-quota-settings.ts';
 import { kraftSettings } from './config/kraft-settings.ts';
@@ -156,12 +156,17 @@ export class BrokerConfig {
     return problems;
   }
 
-  /** Throws ConfigError when the configuration would not hold together with these in place of what the level has. */
+  /**
+   * Throws ConfigError when the configuration would not hold together with these in place of what the level has, or may not become
+   * that at once.
+   */
   checkDynamic(level: 'dynamicBroker' | 'dynamicDefault', configs: Properties): void {
     for (const [name, text] of configs) checkText(name, text);
     const values =
       level === 'dynamicBroker' ? this.#merge(this.#dynamicDefault, configs) : this.#merge(configs, this.#dynamicBroker);
-    checkBrokerValues((name) => values.get(name) as never);
+    const after: typeof this.get = (name) => values.get(name) as never;
+    checkBrokerValues(after);
+    checkThreadChanges((name) => this.get(name), after);
   }
 
   /** Calls the listener after the value of one of the settings has changed. Returns what ends it. */

@@ -25,6 +25,28 @@ export function checkBrokerValues(get: Get): void {
   }
 }
 
+/** How many threads of each kind there are. */
+const threadPools = [
+  'num.network.threads',
+  'num.io.threads',
+  'num.replica.fetchers',
+  'num.recovery.threads.per.data.dir',
+  'background.threads',
+  'log.cleaner.threads',
+] as const;
+
+/** Throws ConfigError where a pool of threads would more than double or halve at once: Kafka refuses that while a broker runs (KIP-226). */
+export function checkThreadChanges(before: Get, after: Get): void {
+  for (const name of threadPools) {
+    const [from, to] = [before(name), after(name)];
+    if (from === to) continue;
+    const [least, most] = [Math.max(1, Math.floor(from / 2)), from * 2];
+    if (to < least || to > most) {
+      throw new ConfigError(`${name} can go from ${from} to between ${least} and ${most} while the broker runs, not to ${to}`);
+    }
+  }
+}
+
 type Problem = string | undefined;
 
 const minuteMs = 60_000;
