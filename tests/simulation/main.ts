@@ -23,8 +23,8 @@ const { values } = parseArgs({
 });
 const seeds =
   values.seed === undefined
-    ? Array.from({ length: Number(values.seeds) }, () => systemRandom.nextInt(2 ** 32))
-    : [Number(values.seed)];
+    ? Array.from({ length: wholeNumber('seeds', values.seeds) }, () => systemRandom.nextInt(2 ** 32))
+    : [wholeNumber('seed', values.seed)];
 const chosen = scenarios.filter(({ name }) => values.scenario === undefined || values.scenario === name);
 if (chosen.length === 0) {
   console.error(`There is no scenario ${values.scenario}; there are: ${scenarios.map(({ name }) => name).join(', ')}`);
@@ -47,3 +47,9 @@ for (const { name, play } of chosen) {
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
+
+function wholeNumber(option: string, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  console.error(`--${option} takes a whole number, not ${JSON.stringify(text)}`);
+  process.exit(1);
+}
