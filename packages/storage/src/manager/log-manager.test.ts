@@ -74,6 +74,27 @@ test('an orderly stop leaves checkpoints and its mark, which the next start take
   assert.equal(managed.machine.fileSystem.statSync('/data/.kafka_cleanshutdown'), undefined);
 });
 
+test('a start that ends before the logs are opened leaves the directory as the last stop has left it', async () => {
+  const managed = await new Managed().open(['/data']);
+  for (const value of ['first', 'second']) await managed.append('orders', value);
+  managed.log('orders').updateHighWatermark(2);
+  managed.log('orders').deleteRecordsBefore(1);
+  await managed.world.run(managed.manager.checkpoint());
+  const names = ['recovery-point-offset-checkpoint', 'replication-offset-checkpoint', 'log-start-offset-checkpoint'];
+  const left = names.map((name) => managed.text(`/data/${name}`));
+  managed.machine = managed.world.crash('broker', 'everything');
+  const { machine } = managed;
+  const unopened = LogManager.open({ world: machine, directories: ['/data'], topicLogConfig: () => defaultLogConfig });
+  await managed.world.run(unopened.close());
+  assert.deepEqual(
+    names.map((name) => managed.text(`/data/${name}`)),
+    left,
+  );
+  await managed.open(['/data']);
+  assert.equal(managed.manager.startReport.isClean, false, 'there is no mark of a clean stop');
+  assert.deepEqual([managed.log('orders').logStartOffset, managed.log('orders').highWatermark], [1, 2]);
+});
+
 describe('a directory', () => {
   test('is for one process', async () => {
     const managed = await new Managed().open(['/data']);
@@ -113,6 +134,8 @@ describe('a directory', () => {
     assert.deepEqual(managed.offline, ['/one']);
     assert.equal(managed.log('orders').directory.path, '/two');
     await assert.rejects(new Managed().open([]), /No log directory can be used/);
+    await assert.rejects(managed.open(['/one']), /No log directory can be used: \/one: EROFS: /);
+    assert.deepEqual(managed.offline, ['/one'], 'what the start fails with need not be said before');
   });
 
   test('whose description cannot be read, or not be written, is offline too', async () => {

@@ -76,6 +76,8 @@ export class LogManager {
   readonly directories: readonly LogDirectory[];
   readonly #options: LogManagerOptions;
   readonly #logWorld: LogWorld;
+  /** Directories of which all logs are known: of others the checkpoints, written anew, would forget what is there. */
+  readonly #loaded = new Set<LogDirectory>();
   readonly #logs = new Map<string, PartitionLog>();
   readonly #futures: FutureLogs;
   /** Logs that are here and cannot be opened: their folders. */
@@ -170,20 +172,23 @@ export class LogManager {
 
   /** A directory whose disk refuses is offline from then on; throws when there is no other, and for one that is somebody else's. */
   #eachOnline(action: (directory: LogDirectory) => void): void {
-    let lastError: unknown;
-    for (const directory of this.#online()) {
+    const online = this.#online();
+    const failures: { readonly directory: LogDirectory; readonly error: unknown }[] = [];
+    for (const directory of online) {
       try {
         action(directory);
       } catch (error) {
         if (error instanceof DirectoryInUseError || error instanceof InvalidLogDirectoryError) throw error;
-        lastError = error;
-        directory.fail(error);
+        failures.push({ directory, error });
       }
     }
-    if (this.#online().length > 0) return;
-    throw new Error(`No log directory can be used: ${lastError instanceof Error ? lastError.message : String(lastError)}`, {
-      cause: lastError,
-    });
+    if (failures.length === online.length) {
+      const reasons = failures.map(
+        ({ directory: { path }, error }) => `${path}: ${error instanceof Error ? error.message : error}`,
+      );
+      throw new Error(`No log directory can be used: ${reasons.join('; ')}`, { cause: failures.at(-1)?.error });
+    }
+    for (const { directory, error } of failures) directory.fail(error);
   }
 
   get startReport(): StartReport {
@@ -230,6 +235,7 @@ export class LogManager {
         },
         unreadable: (log) => this.#leaveAlone(log, directory),
       });
+      this.#loaded.add(directory);
       if (hasLogs && !isClean) total.isClean = false;
       // A crash may have taken a log away of which the checkpoints still tell, and one of that name may be made soon. A failure has
       // been dealt with where it happened.
@@ -436,7 +442,10 @@ export class LogManager {
     return this.#maintenance.checkpointAll();
   }
 
-  /** Stops in order: everything on the device, snapshots and checkpoints written, the mark of a clean stop left behind. */
+  /**
+   * Stops in order: everything on the device, snapshots and checkpoints written, the mark of a clean stop left behind. A directory whose
+   * logs have not been opened stays as it was found: the start failed before, and the next one must know what the last stop has left.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -450,6 +459,7 @@ export class LogManager {
       await Promise.all(logs.slice(first, first + logsClosedTogether).map((log) => this.#closeLog(log)));
     }
     for (const directory of this.#online()) {
+      if (!this.#loaded.has(directory)) continue;
       try {
         await this.#maintenance.checkpointDirectory(directory);
         directory.putCleanShutdownMark();
