@@ -53,6 +53,14 @@ test('text puts the stack of an error and its causes below the line', () => {
   );
 });
 
+test('text shows an error of the operating system in the line', () => {
+  const error = Object.assign(new Error("EROFS: read-only file system, open '/x'"), { code: 'EROFS', syscall: 'open' });
+  assert.equal(
+    logged({}, (logger) => logger.error('Failed', { error, topic: 'a' })),
+    `2026-11-29 14:05:01.123 ERROR Failed  error="EROFS: read-only file system, open '/x'" topic=a\n`,
+  );
+});
+
 for (const format of ['text', 'json'] as const) {
   test(`${format} leaves out what is below the level`, () => {
     const text = logged({ format, level: 'warn' }, (logger) => {

@@ -20,6 +20,9 @@ const held = new Set<string>();
 /** SQLite's code for a lock that someone else holds. */
 const sqliteBusy = 5;
 
+/** The longest path of a file that SQLite opens: MAX_PATHNAME of its layer for Unix, less the names that it appends (`-journal`). */
+const sqlitePathBytes = 500;
+
 export function lockDirectory(directory: string): DirectoryLock {
   const path = join(realpathSync(directory), '.lock');
   if (held.has(path)) {
@@ -29,15 +32,22 @@ export function lockDirectory(directory: string): DirectoryLock {
   closeSync(openSync(path, 'a'));
   // Loaded here and not by an import: a program that locks nothing need not load SQLite.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = new DatabaseSync(path, { timeout: 0, open: false });
   try {
+    database.open();
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
-    database.close();
+    if (database.isOpen) database.close();
     if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) {
       throw alreadyLocked(directory, error);
     }
-    throw new Error(`Cannot lock the directory ${directory}`, { cause: error });
+    const isTooLong = Buffer.byteLength(path) > sqlitePathBytes;
+    const reason = isTooLong
+      ? `its path has more than ${sqlitePathBytes - '/.lock'.length} bytes`
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    throw new Error(`Cannot lock the directory ${directory}: ${reason}`, { cause: error });
   }
   held.add(path);
   let isHeld = true;

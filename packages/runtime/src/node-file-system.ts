@@ -90,7 +90,7 @@ export class NodeFileSystem implements FileSystem {
   }
 
   makeDirectorySync(path: string): void {
-    mkdirSync(path, { recursive: true });
+    makeDirectory(path);
   }
 
   renameSync(from: string, to: string): void {
@@ -235,6 +235,27 @@ function withoutFirstBytes(chunks: readonly Uint8Array[], count: number): readon
     first++;
   }
   return [chunks[first]!.subarray(skip), ...chunks.slice(first + 1)];
+}
+
+/** Not by Node's own `recursive`, which tries for ever where a directory is there and takes no other, as /proc, and calls EROFS ENOENT. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (isDirectory(path)) return;
+    const parent = dirname(path);
+    if (isDirectory(parent) || parent === path || codeOf(error) !== 'ENOENT') throw error;
+    makeDirectory(parent);
+    makeDirectory(path);
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 async function replaceOnce(path: string, content: string | Uint8Array, isWanted?: () => boolean): Promise<void> {

@@ -1,4 +1,5 @@
-// The log for a person: one line each, the fields behind the message, an error's stack below it.
+// The log for a person: one line each, the fields behind the message, an error's stack below it. An error of the operating system has none:
+// what failed, and on which file, stands in its message, and that its cause is in our code is the least likely.
 //
 //   2026-11-29 14:05:01.123 INFO  [storage] Recovered the unclean tail  topic=orders partition=0 tookMs=12
 //
@@ -69,13 +70,12 @@ export class TextLogger implements Logger {
     let text = `${useColour ? styleText('dim', time) : time} ${paint(level.toUpperCase().padEnd(5))} ${this.#part}${printable(message)}`;
     let separator = '  ';
     for (const [name, value] of Object.entries(fields)) {
-      if (value !== undefined && !(value instanceof Error)) {
-        text += `${separator}${name}=${fieldText(value)}`;
-        separator = ' ';
-      }
+      if (value === undefined || hasStack(value)) continue;
+      text += `${separator}${name}=${fieldText(value instanceof Error ? value.message : value)}`;
+      separator = ' ';
     }
     for (const value of Object.values(fields)) {
-      if (value instanceof Error) {
+      if (hasStack(value)) {
         text += `\n    ${inspect(value).replaceAll('\n', '\n    ')}`;
       }
     }
@@ -91,6 +91,10 @@ const paintOf: Readonly<Record<LogLevel, (text: string) => string>> = {
   error: (text) => styleText('red', text),
   fatal: (text) => styleText(['bold', 'red'], text),
 };
+
+function hasStack(value: unknown): value is Error {
+  return value instanceof Error && !('syscall' in value);
+}
 
 /** `2026-11-29 14:05:01.123` in the time zone of the machine. */
 function localTime(timestamp: number): string {

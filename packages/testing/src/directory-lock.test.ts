@@ -88,3 +88,10 @@ test('another process of ours cannot lock what we hold; when it is killed, its l
   await killed;
   fileSystem.lockDirectorySync(directory).release();
 });
+
+test('a path that is too long for the lock is named as that', () => {
+  const directory = join(mkdtempSync(join(temporary, 'case-')), 'd'.repeat(250), 'd'.repeat(250));
+  const fileSystem = new NodeFileSystem();
+  fileSystem.makeDirectorySync(directory);
+  assert.throws(() => fileSystem.lockDirectorySync(directory), /Cannot lock the directory .*: its path has more than 494 bytes/);
+});
