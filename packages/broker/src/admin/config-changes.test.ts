@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { configChangeNode, configNode } from '@odradek/coordination';
 import { type ErrorName, errorByCode } from '@odradek/protocol';
+import { until } from '@odradek/testing';
 import { type ConfigAlteration, configOperations, configResourceTypes } from './config-changes.ts';
 import { type OneBroker, startOneBroker } from './one-broker.fixture.ts';
 
@@ -216,6 +217,37 @@ describe('config changes', () => {
     assert.ok(before.flat().every((error) => error === undefined));
     const { data } = await broker.coordination.get(configNode.path('topics', 't'));
     assert.deepEqual(Object.fromEntries(configNode.decode('t', data)), topicConfigs());
+  });
+
+  it('of a topic that is made anew are its own, whatever was still to be heard of the one before', async () => {
+    const announce = (): Promise<unknown> =>
+      broker.coordination.create(`${configChangeNode.folder}/${configChangeNode.prefix}`, configChangeNode.encode('topics/t'), {
+        sequential: true,
+      });
+    await broker.topicChanges.deleteTopics([{ name: 't', topicId: 'AAAAAAAAAAAAAAAAAAAAAA' }], { timeoutMs: 10_000 });
+    await announce();
+    await broker.configChanges.catchUp();
+    // Another broker makes it.
+    await broker.coordination.create(configNode.path('topics', 't'), configNode.encode(new Map([['cleanup.policy', 'compact']])));
+    await broker.configChanges.loadTopics(['t']);
+    assert.deepEqual(topicConfigs(), { 'cleanup.policy': 'compact' });
+  });
+
+  it('of a topic that was made anew while nobody told this broker are read again', async () => {
+    await broker.coordination.set(configNode.path('topics', 't'), configNode.encode(new Map([['cleanup.policy', 'compact']])));
+    const { controllerId, controllerEpoch } = broker.metadataCache.current;
+    const partition = { partitionIndex: 0, controllerEpoch, leader: 0, leaderEpoch: 0, isr: [0], zkVersion: 0, replicas: [0] };
+    broker.metadataCache.update({
+      controllerId,
+      controllerEpoch,
+      topicStates: [
+        { topicName: 't', topicId: 'another-id-of-the-nameA', partitionStates: [{ ...partition, offlineReplicas: [] }] },
+      ],
+      ungroupedPartitionStates: [],
+      liveBrokers: [],
+    });
+    await until('the configs are read again', () => told.length > 0);
+    assert.deepEqual(topicConfigs(), { 'cleanup.policy': 'compact' });
   });
 
   it('are forgotten with their topic', async () => {

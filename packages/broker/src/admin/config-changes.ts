@@ -17,7 +17,7 @@ import type { Logger } from '@odradek/runtime';
 import { ChangeNotifications } from '../change-notifications.ts';
 import { topicNameProblem } from '../config/topic-name.ts';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
-import type { MetadataCache } from '../metadata/metadata-cache.ts';
+import type { MetadataCache, TopicMetadata } from '../metadata/metadata-cache.ts';
 import { untilLapsed } from '../until-lapsed.ts';
 import { type ConfigEntity, readConfigs, tryWriteConfigs } from './config-nodes.ts';
 
@@ -99,9 +99,8 @@ export class ConfigChanges {
 
   private constructor(parts: ConfigChangesParts) {
     this.#parts = parts;
-    this.#stopListening = parts.metadataCache.onUpdate((current, _, touched) => {
-      // A topic may be made anew under the name of one that is gone, with other configs.
-      for (const name of touched) if (current.topic(name) === undefined) this.#overrides[configResourceTypes.TOPIC].delete(name);
+    this.#stopListening = parts.metadataCache.onUpdate((current, previous, touched) => {
+      for (const name of touched) this.#topicTold(name, current.topic(name), previous.topic(name));
     });
     const { folder, otherFolder, decode } = configChangeNode;
     this.#notifications = new ChangeNotifications({
@@ -314,8 +313,29 @@ export class ConfigChanges {
       return;
     }
     const resource = resourceOf(type, path);
-    await this.#load(resource);
+    if (type === configResourceTypes.TOPIC) await this.#topicChanged(path);
+    else await this.#load(resource);
     await this.#tell(resource);
+  }
+
+  /** Of a topic that is gone there are none, which would be taken for those of the next one of its name. */
+  async #topicChanged(name: string): Promise<void> {
+    const { metadataCache } = this.#parts;
+    const known = this.#overrides[configResourceTypes.TOPIC];
+    const isThere = metadataCache.current.topic(name) !== undefined;
+    if (!isThere && !known.has(name)) return;
+    await this.#load({ type: configResourceTypes.TOPIC, name });
+    if (isThere && metadataCache.current.topic(name) === undefined) known.delete(name);
+  }
+
+  /** A topic may be made anew under the name of one that is gone, with other configs; this broker need not have heard that it was. */
+  #topicTold(name: string, current: TopicMetadata | undefined, previous: TopicMetadata | undefined): void {
+    if (current === undefined) this.#overrides[configResourceTypes.TOPIC].delete(name);
+    else if (previous !== undefined && previous.id !== current.id) {
+      this.#readAgain({ type: configResourceTypes.TOPIC, name }).catch((error: unknown) =>
+        this.#parts.logger.error('The configs of a topic that has been made anew could not be read', { topic: name, error }),
+      );
+    }
   }
 
   async #tell(resource: ConfigResource): Promise<void> {
