@@ -3,6 +3,7 @@
 
 import { BrokerPool } from '@odradek/client/connection';
 import type { Coordination, CoordinationStore } from '@odradek/coordination';
+import { zeroUuid } from '@odradek/protocol';
 import type { Logger, World } from '@odradek/runtime';
 import type { FoundPartition } from '@odradek/storage';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/config-changes.ts';
@@ -33,6 +34,7 @@ import { type Groups, startGroups } from './groups/start-groups.ts';
 import { followMoveSettings, isBrokerCordoned } from './log-dir-settings.ts';
 import type { PartLoggers } from './logging/part-loggers.ts';
 import { type BrokerEndpoint, MetadataCache } from './metadata/metadata-cache.ts';
+import { randomUuid } from './metadata/random-uuid.ts';
 import { ClientQuotas } from './quotas/client-quotas.ts';
 import { alterPartition } from './replication/alter-partition-manager.ts';
 import { type Replication, startReplication } from './replication/start-replication.ts';
@@ -212,6 +214,7 @@ export function buildServices(
     isUncleanElectionEnabled: (topic) => logConfigs.of(topic).uncleanLeaderElection,
     isTopicDeletionEnabled: () => config.get('delete.topic.enable'),
     loadTopicConfigs: (topics) => configChanges.loadTopics(topics),
+    topicIdFor: (topic, partitions) => knownTopicId(topic, partitions, { metadataCache, replicaManager }) ?? randomUuid(random),
     leaderBalance: () => ({
       isEnabled: config.get('auto.leader.rebalance.enable'),
       checkIntervalMs: config.get('leader.imbalance.check.interval.seconds') * 1000,
@@ -249,6 +252,21 @@ export function buildServices(
   });
   stoppers.push(() => groups.close());
   return { localChannel, controller, controllerClient, topicChanges, producerIds, groups };
+}
+
+/** What other controllers have told of the topic, or else the logs of it here say; undefined: it has had no id, as far as is known. */
+function knownTopicId(
+  topic: string,
+  partitions: Iterable<number>,
+  { metadataCache, replicaManager }: Pick<State, 'metadataCache' | 'replicaManager'>,
+): string | undefined {
+  const told = metadataCache.current.topic(topic)?.id ?? zeroUuid;
+  if (told !== zeroUuid) return told;
+  for (const partition of partitions) {
+    const topicId = replicaManager.foundLog(topic, partition)?.topicId ?? zeroUuid;
+    if (topicId !== zeroUuid) return topicId;
+  }
+  return undefined;
 }
 
 /** Over connections of its own, so that nobody else's requests are in the way. */

@@ -17,6 +17,7 @@ import { createPersistentPaths, getOrCreateClusterId, registerBroker } from '../
 import type { BrokerChannel } from '../controller/broker-channel.ts';
 import { Controller } from '../controller/controller.ts';
 import { MetadataCache } from '../metadata/metadata-cache.ts';
+import { randomUuid } from '../metadata/random-uuid.ts';
 import { ConfigChanges, type ConfigRules, configResourceTypes } from './config-changes.ts';
 import { TopicChanges } from './topic-changes.ts';
 
@@ -112,6 +113,7 @@ export async function startOneBroker(options: OneBrokerOptions = {}): Promise<On
     isUncleanElectionEnabled: () => false,
     isTopicDeletionEnabled: () => true,
     loadTopicConfigs: (topics) => configChanges.loadTopics(topics),
+    topicIdFor: () => randomUuid(random),
     leaderBalance: () => ({ isEnabled: false, checkIntervalMs: 300_000, maxImbalancePercent: 10 }),
   });
   await controller.start();

@@ -49,6 +49,8 @@ export interface ActiveControllerParts {
   readonly isTopicDeletionEnabled: () => boolean;
   /** Makes known the configs of topics that this broker has not seen. */
   readonly loadTopicConfigs: (topics: Iterable<string>) => Promise<void>;
+  /** For a topic whose node has none: the id that it is known by already, or a new one. */
+  readonly topicIdFor: (topic: string, partitions: Iterable<number>) => string;
   readonly leaderBalance: () => LeaderBalance;
   readonly queue: EventQueue;
   readonly epoch: number;
@@ -136,7 +138,7 @@ export class ActiveController {
       readTopicNames(coordination, this.#watches),
       readDeletions(coordination, this.#watches),
     ]);
-    await loadTopics({ ...this.#parts, context }, topicNames, this.#watches);
+    await loadTopics({ ...this.#parts, context, tree: this.#tree }, topicNames, this.#watches);
     const restarted = await loadLeaderships(this.#tree, [...context.partitions()], brokers);
     // Those that have restarted unnoticed count as gone, until everything else is in order.
     for (const broker of brokers) {
@@ -269,7 +271,7 @@ export class ActiveController {
     }
     const created = names.filter((name) => !context.topics.has(name));
     await this.#parts.loadTopicConfigs(created);
-    const topics = await loadTopics({ ...this.#parts, context }, created, this.#watches);
+    const topics = await loadTopics({ ...this.#parts, context, tree: this.#tree }, created, this.#watches);
     if (topics.length > 0) await this.#partitionsAppeared(topics.flatMap((topic) => [...topic.partitions.values()]));
   }
 
@@ -297,6 +299,8 @@ export class ActiveController {
     if (topic === undefined || stat === undefined) return;
     const { data } = await coordination.get(topicNode.path(name), this.#watches.topic);
     const assignment = topicNode.decode(name, data);
+    // Whoever wrote that knows nothing of ids. Under another one the brokers would take the topic for another.
+    if (assignment.topicId === undefined) await this.#tree.giveTopicId(name, topic.id);
     const added = [...assignment.replicas].filter(([index]) => !topic.partitions.has(index));
     if (added.length === 0) return;
     if (this.context.isMarkedForDeletion(name)) {

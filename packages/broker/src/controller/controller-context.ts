@@ -43,7 +43,6 @@ export interface PartitionContext {
 
 export interface TopicContext {
   readonly name: string;
-  /** The zero uuid: from before topics had ids. */
   readonly id: string;
   readonly partitions: Map<number, PartitionContext>;
 }

@@ -12,7 +12,6 @@ import {
   topicsNode,
   type Watcher,
 } from '@odradek/coordination';
-import { zeroUuid } from '@odradek/protocol';
 import type { Logger } from '@odradek/runtime';
 import type { ControllerContext, LiveBroker, PartitionContext, TopicContext } from './controller-context.ts';
 import type { ControllerTree } from './controller-tree.ts';
@@ -56,29 +55,34 @@ export async function readDeletions(coordination: Coordination, watches: Loading
   return names;
 }
 
-/** Adds the topics, with what partitions they have, to the context. Answers those that are there. */
-export async function loadTopics(
-  parts: { readonly coordination: Coordination; readonly context: ControllerContext; readonly logger: Logger },
-  names: readonly string[],
-  watches: LoadingWatches,
-): Promise<TopicContext[]> {
+export interface TopicLoading {
+  readonly coordination: Coordination;
+  readonly context: ControllerContext;
+  readonly tree: ControllerTree;
+  /** The id that brokers know the topic by already, or a new one. */
+  readonly topicIdFor: (topic: string, partitions: Iterable<number>) => string;
+  readonly logger: Logger;
+}
+
+/**
+ * Adds the topics, with what partitions they have, to the context. Answers those that are there. Each has an id: one that was made by a
+ * tool or a controller from before there were ids, or has lost it to such a one, is given one.
+ */
+export async function loadTopics(parts: TopicLoading, names: readonly string[], watches: LoadingWatches): Promise<TopicContext[]> {
   const loaded = await Promise.all(names.map((name) => loadTopic(parts, name, watches)));
   return loaded.filter((topic) => topic !== undefined);
 }
 
 async function loadTopic(
-  {
-    coordination,
-    context,
-    logger,
-  }: { readonly coordination: Coordination; readonly context: ControllerContext; readonly logger: Logger },
+  { coordination, context, tree, topicIdFor, logger }: TopicLoading,
   name: string,
   watches: LoadingWatches,
 ): Promise<TopicContext | undefined> {
   try {
     const { data } = await coordination.get(topicNode.path(name), watches.topic);
     const assignment = topicNode.decode(name, data);
-    const topic = context.addTopic(name, assignment.topicId ?? zeroUuid);
+    const topicId = assignment.topicId ?? (await tree.giveTopicId(name, topicIdFor(name, assignment.replicas.keys())));
+    const topic = context.addTopic(name, topicId);
     for (const [index, replicas] of assignment.replicas) {
       const partition = context.addPartition(topic, index, replicas);
       partition.addingReplicas = assignment.addingReplicas.get(index) ?? [];

@@ -28,6 +28,8 @@ export interface ControllerParts {
   readonly isTopicDeletionEnabled: () => boolean;
   /** Makes known the configs of topics that this broker has not seen. */
   readonly loadTopicConfigs: (topics: Iterable<string>) => Promise<void>;
+  /** For a topic whose node has none: the id that it is known by already, or a new one. */
+  readonly topicIdFor: (topic: string, partitions: Iterable<number>) => string;
   readonly leaderBalance: () => LeaderBalance;
 }
 

@@ -116,11 +116,18 @@ export class ControllerScenario {
           { type: 'create', path: configNode.path('topics', first), data: configNode.encode(new Map()) },
           { type: 'create', path: topicNode.path(first), data: topicNode.encode(assignment(first, rest)) },
         ]));
-      case 'grow': {
+      case 'create-without-id':
+        return void (await this.#admin.create(
+          topicNode.path(first),
+          topicNode.encode({ ...assignment(first, rest), topicId: undefined }),
+        ));
+      case 'grow':
+      case 'grow-without-id': {
         const { data } = await this.#admin.get(topicNode.path(first));
         const before = topicNode.decode(first, data);
         const replicas = new Map([...before.replicas, ...assignment(first, rest).replicas]);
-        return void (await this.#admin.set(topicNode.path(first), topicNode.encode({ ...before, replicas })));
+        const topicId = verb === 'grow' ? before.topicId : undefined;
+        return void (await this.#admin.set(topicNode.path(first), topicNode.encode({ ...before, replicas, topicId })));
       }
       case 'move': {
         const { topic, partition } = partitionOf(first);
@@ -291,6 +298,7 @@ export class ControllerScenario {
       isUncleanElectionEnabled: (topic) => this.#uncleanTopics.has(topic),
       isTopicDeletionEnabled: () => true,
       loadTopicConfigs: async () => undefined,
+      topicIdFor: (topic) => `new-id-of-${topic}`.padEnd(22, 'A'),
       leaderBalance: () => ({ isEnabled: this.#isBalanced, checkIntervalMs: 300_000, maxImbalancePercent: 10 }),
     });
     await broker.controller.start();

@@ -162,6 +162,22 @@ export class ControllerTree {
     }
   }
 
+  /** Writes the id into the topic's node, unless it has got one meanwhile. Answers the one that it has. */
+  async giveTopicId(name: string, topicId: string): Promise<string> {
+    const path = topicNode.path(name);
+    for (;;) {
+      const { data, stat } = await this.#coordination.get(path);
+      const assignment = topicNode.decode(name, data);
+      if (assignment.topicId !== undefined) return assignment.topicId;
+      try {
+        await this.write([{ type: 'set', path, data: topicNode.encode({ ...assignment, topicId }), version: stat.version }]);
+        return topicId;
+      } catch (error) {
+        if (!isCoordinationError(error, 'BadVersion')) throw error;
+      }
+    }
+  }
+
   /** What old tools have written into /admin/reassign_partitions; undefined: there is no such node. */
   async readReassignmentNode(watcher?: Watcher): Promise<ReturnType<typeof reassignPartitionsNode.decode> | undefined> {
     const { path } = reassignPartitionsNode;
