@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,7 +94,10 @@ test('start on a port that is taken says so in one line', async () => {
   );
   server.close();
   assert.equal(exitCode, 1);
-  assert.match(stderr, /^odradek: [^\n]*EADDRINUSE[^\n]*\n$/);
+  assert.match(
+    stderr,
+    /^odradek: The listener PLAINTEXT:\/\/127\.0\.0\.1:\d+ cannot be opened: another program listens there \([^\n]*EADDRINUSE[^\n]*\n$/,
+  );
 });
 
 test('start takes a file, then overrides; a signal stops it in order', async () => {
@@ -127,4 +130,42 @@ test('start takes a file, then overrides; a signal stops it in order', async () 
     if (format === 'json') for (const line of lines) assert.doesNotThrow(() => JSON.parse(line), line);
     else assert.match(lines[0] ?? '', /^\d{4}-\d\d-\d\d /);
   }
+});
+
+/** Odradek as it runs in the foreground; `heard` settles when it has said that. */
+function foreground(...overrides: readonly string[]) {
+  const settings = ['listeners=PLAINTEXT://127.0.0.1:0', ...overrides].flatMap((setting) => ['--override', setting]);
+  const child = spawn(process.execPath, ['--conditions=odradek-source', main, 'start', ...settings], { cwd: directory });
+  let output = '';
+  const heard = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (output.includes(text)) resolve();
+      };
+      child.stdout.on('data', look);
+      look();
+    });
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const ended = once(child, 'close').then(([exitCode]) => exitCode as number | null);
+  return { child, heard, ended };
+}
+
+test('a signal that comes twice, as npm makes it at Ctrl-C, is one wish to stop', async () => {
+  const { child, heard, ended } = foreground('log.dirs=twice');
+  await heard('is ready');
+  child.kill('SIGINT');
+  await heard('Stopping');
+  child.kill('SIGINT');
+  assert.equal(await ended, 0);
+  assert.ok(existsSync(join(directory, 'twice', '.kafka_cleanshutdown')));
+});
+
+test('a broker that has no terminal goes on when one is closed, as nohup wants it', async () => {
+  const { child, heard, ended } = foreground('log.dirs=hangup');
+  await heard('is ready');
+  child.kill('SIGHUP');
+  child.kill('SIGTERM');
+  assert.equal(await ended, 0);
 });

@@ -79,7 +79,8 @@ Environment:
   ODRADEK_LOG_FORMAT  text or json, instead of odradek.log.format
   ODRADEK_LOG_LEVEL   trace, debug, info, warn, error or fatal, instead of odradek.log.level
 
-The broker stops cleanly on SIGINT and SIGTERM; a second signal ends it at once.`;
+The broker stops cleanly on SIGINT (Ctrl-C) and SIGTERM, and when its terminal is closed; another signal, more than
+a second later, ends it at once.`;
 
 const clusterHelp = `
 Without a file broker 0 listens on 127.0.0.1:9092 and keeps its data in ./data/0, broker 1 on 127.0.0.1:9093 in ./data/1, and so on. Topics
@@ -88,7 +89,7 @@ that do not say otherwise, and the brokers' own, have as many replicas as there 
 Without --zookeeper all brokers run in one process, and what they share lies in ./data/coordination. With it each can be stopped, killed
 and started alone: \`odradek start\` with the same settings brings one back.
 
-Environment: as for \`odradek start\`. The cluster stops cleanly on SIGINT and SIGTERM; a second signal ends it at once.`;
+Environment and signals: as for \`odradek start\`.`;
 
 const verifyHelp = `
 Each finding is a line: FILE:POSITION: RULE: what is there. "(mended)" stands behind what the next start repairs, or cuts off as what

@@ -1,6 +1,7 @@
 // What the commands that run until they are told to stop have in common: their settings, the signals, the last words.
 
 import { readFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { builtInProperties } from '@odradek/broker';
 import { ConfigError, type Properties, parseOverride, parseProperties } from '@odradek/runtime';
 import type { StartArguments } from './start-arguments.ts';
@@ -31,18 +32,34 @@ export function logOptions(env: NodeJS.ProcessEnv): { readonly format?: string; 
   return { ...(format === undefined ? {} : { format }), ...(level === undefined ? {} : { level }) };
 }
 
-/** The first signal to stop. A process that was started by another, with a channel to it, does not outlive that one. */
+/** Another signal to stop so soon after the first is the same wish: at Ctrl-C `npm start` gets one from the terminal and one from npm. */
+const sameWishMs = 1000;
+
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * The first signal to stop; a later one ends the process at once. A process that was started by another, with a channel to it, does not
+ * outlive that one. Whose terminal is closed stops, too (SIGHUP); without a terminal it goes on, as under `nohup`: Node does not take over
+ * from who started it that SIGHUP is ignored.
+ */
 export function heardSignal(): Promise<string> {
+  const hasTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve(signal));
+    let firstMs: number | undefined;
+    for (const [signal, exitCode] of Object.entries(exitCodes)) {
+      process.on(signal, () => {
+        if (signal === 'SIGHUP' && !hasTerminal) return;
+        firstMs ??= performance.now();
+        if (performance.now() - firstMs > sameWishMs) process.exit(exitCode);
+        resolve(signal);
+      });
+    }
     if (process.channel !== undefined) process.once('disconnect', () => resolve('disconnect'));
   });
 }
 
-/** Ends the process when all has been stopped, after a while anyway, and at once on another signal. `what` is the subject of a sentence. */
+/** Ends the process when all has been stopped, after a while anyway. `what` is the subject of a sentence. */
 export async function stopAndExit(what: string, exitCode: number, stop: () => Promise<unknown>): Promise<never> {
-  process.on('SIGINT', () => process.exit(130));
-  process.on('SIGTERM', () => process.exit(143));
   setTimeout(() => {
     process.stderr.write(`odradek: ${what} has not stopped within ${stopTimeoutMs / 1000} s\n`);
     process.exit(1);
