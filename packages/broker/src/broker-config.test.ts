@@ -96,7 +96,11 @@ test('a bad value stops the start with one line that names the setting', async (
     [[local, 'listener.security.protocol.map=PLAINTEXT'], /^listener\.security\.protocol\.map must list NAME:PROTOCOL/],
     [[local, 'listener.security.protocol.map=PLAINTEXT:TLS'], /TLS is none of PLAINTEXT, SSL/],
     [[local, 'advertised.listeners=SSL://a:1'], /^advertised\.listeners names SSL, which is not one of listeners/],
-    [['listeners=PLAINTEXT://0.0.0.0:1'], /0\.0\.0\.0/],
+    [
+      ['listeners=PLAINTEXT://0.0.0.0:1'],
+      /^advertised\.listeners is not set, and listeners would tell clients to connect to 0\.0\.0\.0/,
+    ],
+    [[local, 'advertised.listeners=PLAINTEXT://0.0.0.0:1'], /^advertised\.listeners would tell .* as PLAINTEXT:\/\/HOST:1$/],
     [[local, 'inter.broker.listener.name=INTERNAL'], /^inter\.broker\.listener\.name: the listener INTERNAL has no security/],
     [[local, 'inter.broker.listener.name=PLAINTEXT', 'security.inter.broker.protocol=PLAINTEXT'], /^Only one of/],
     [[local, 'security.inter.broker.protocol=SSL'], /^The listener for other brokers, SSL/],
@@ -110,6 +114,11 @@ test('a bad value stops the start with one line that names the setting', async (
     [['zookeeper.ssl.client.enable=true', 'zookeeper.ssl.ocsp.enable=true'], /^zookeeper\.ssl\.ocsp\.enable is true, but/],
     [['zookeeper.ssl.client.enable=true', 'zookeeper.ssl.protocol=TLS'], /^zookeeper\.ssl\.enabled\.protocols has TLS;/],
     [['process.roles=controller', 'node.id=1'], /^process\.roles names only controller/],
+    [
+      ['process.roles=controller', 'listeners=CONTROLLER://:9093', 'controller.listener.names=CONTROLLER'],
+      /^process\.roles names only controller/,
+    ],
+    [['{"listeners": ["PLAINTEXT://:9092"]}'], /^Nothing of what is given is a setting of a broker: \{"listeners"$/],
     [['process.roles=leader'], /String must be one of: broker, controller$/],
     [['remote.log.storage.system.enable=true'], /no tiered storage$/],
     [
@@ -154,8 +163,16 @@ test('accepts releases in every form', () => {
 });
 
 test('warns of keys that nobody knows, but not of a plug-in’s or a listener’s', () => {
-  const config = configOf('log.retention.hour=1', 'rsm.config.x=1', 'listener.name.plaintext.max.connections=1');
-  assert.deepEqual(config.warnings, ['Unknown configuration log.retention.hour is ignored']);
+  const config = configOf('log.retention.hour=1', 'my.own=1', 'rsm.config.x=1', 'listener.name.plaintext.max.connections=1');
+  assert.deepEqual(config.warnings, [
+    'Unknown configuration log.retention.hour is ignored; log.retention.hours is a setting',
+    'Unknown configuration my.own is ignored',
+  ]);
+});
+
+test('warns of an address that is none', () => {
+  const { warnings } = configOf('listeners=PLAINTEXT://[::]:9092');
+  assert.match(warnings.join('\n'), /^Clients are told to connect to \[::\]/);
 });
 
 test('starts as a single broker on the file that Kafka ships for KRaft', () => {

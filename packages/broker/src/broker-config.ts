@@ -7,6 +7,7 @@ import { type BrokerSettingName, type BrokerSettingValue, brokerSettings } from 
 import { type DynamicQuotaName, dynamicQuotaSettings } from './config/dynamic-quota-settings.ts';
 import { kraftSettings } from './config/kraft-settings.ts';
 import { type ListenerAddress, parseListeners, parseProtocolMap } from './config/listeners.ts';
+import { nearestName } from './config/nearest-name.ts';
 import { listenerSetting } from './config/synonyms.ts';
 
 /** Where a value of a setting comes from, the strongest first. */
@@ -53,12 +54,12 @@ export class BrokerConfig {
     for (const [name, text] of this.#static) checkText(name, text);
     this.#values = this.#merge(nothing, nothing);
     const controllerListeners = (this.get('controller.listener.names') ?? []).map((name) => name.toUpperCase());
+    checkBrokerValues((name) => this.get(name));
     const open = readListeners(this, controllerListeners);
     this.listeners = open.listeners;
     this.advertisedListeners = open.advertisedListeners;
     this.interBrokerListenerName = open.interBrokerListenerName;
-    checkBrokerValues((name) => this.get(name));
-    this.warnings = collectWarnings(this.#static, open.unopened);
+    this.warnings = collectWarnings(this.#static, open);
   }
 
   get<K extends BrokerSettingName>(name: K): BrokerSettingValue<K> {
@@ -273,9 +274,11 @@ function checkAdvertised(
       `The listener for other brokers, ${interBrokerListenerName} (inter.broker.listener.name or security.inter.broker.protocol), is not one of advertised.listeners: ${names.join(', ')}`,
     );
   }
-  if (advertised.some(({ host }) => host === '0.0.0.0')) {
+  const everywhere = advertised.find(({ host }) => host === '0.0.0.0');
+  if (everywhere !== undefined) {
+    const source = advertised === listeners ? 'advertised.listeners is not set, and listeners' : 'advertised.listeners';
     throw new ConfigError(
-      'advertised.listeners cannot tell clients to connect to 0.0.0.0: set it to an address that they can reach',
+      `${source} would tell clients to connect to 0.0.0.0, which is no address: set advertised.listeners to one that they can reach, as ${everywhere.name}://HOST:${everywhere.port}`,
     );
   }
   const controlPlane = config.get('control.plane.listener.name')?.toUpperCase();
@@ -291,18 +294,29 @@ function checkAdvertised(
   }
 }
 
+function meantInstead(name: string): string {
+  const near = nearestName(name, Object.keys(allSettings));
+  return near === undefined ? '' : `; ${near} is a setting`;
+}
+
 /** Prefixes of keys that belong to plug-ins. */
 const pluginPrefixes = ['rsm.config.', 'rlmm.config.', 'config.providers.'];
 
-function collectWarnings(given: Properties, unopened: readonly string[]): string[] {
+function collectWarnings(given: Properties, { advertisedListeners, unopened }: OpenListeners): string[] {
   const names = [...given.keys()];
   const unknown = names.filter(
     (name) => allSettings[listenerSetting(name) ?? name] === undefined && !pluginPrefixes.some((prefix) => name.startsWith(prefix)),
   );
+  if (names.length > 0 && unknown.length === names.length) {
+    throw new ConfigError(`Nothing of what is given is a setting of a broker: ${unknown.slice(0, 3).join(', ').slice(0, 100)}`);
+  }
   const kraft = names.filter((name) => name in kraftSettings);
   return [
-    ...unknown.map((name) => `Unknown configuration ${name} is ignored`),
+    ...unknown.map((name) => `Unknown configuration ${name} is ignored${meantInstead(name)}`),
     ...(kraft.length === 0 ? [] : [`Odradek has no KRaft quorum and ignores ${kraft.join(', ')}`]),
+    ...(advertisedListeners.some(({ host }) => host === '::')
+      ? ['Clients are told to connect to [::], which reaches no other machine: advertised.listeners can name an address that does']
+      : []),
     ...unopened.map((entry) => `The listener ${entry} is for a KRaft controller and is not opened`),
   ];
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { BrokerConfig } from './broker-config.ts';
 import type { BrokerDisk } from './broker-disk.ts';
 import type { Assembly, Cluster, Services, State } from './broker-stages.ts';
-import type { ListenerAddress } from './config/listeners.ts';
+import { type ListenerAddress, printListener } from './config/listeners.ts';
 import { createHandlers } from './handlers/handlers.ts';
 import type { BrokerEndpoint } from './metadata/metadata-cache.ts';
 import { SocketServer } from './network/socket-server.ts';
@@ -102,8 +102,32 @@ export interface OpenListeners {
 export async function openListeners({ config, stoppers }: Assembly, { sockets }: RequestHandling): Promise<OpenListeners> {
   const bound: ListenerAddress[] = [];
   stoppers.push(() => sockets.stopListening());
-  for (const listener of config.listeners) bound.push(await sockets.listen(listener));
+  for (const listener of config.listeners) {
+    try {
+      bound.push(await sockets.listen(listener));
+    } catch (error) {
+      throw cannotOpen(listener, error);
+    }
+  }
   return { bound, advertised: advertisedEndpoints(config, bound) };
+}
+
+/** What the system means by its error, which stands behind it. */
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine does not have the address (clients can be told another one by advertised.listeners)',
+  EACCES: 'the user of this process may not listen there',
+  ENOTFOUND: 'nobody knows the host',
+  EAI_AGAIN: 'the host cannot be looked up now',
+};
+
+/** Keeps the code of the system's error, for programs that look for it. */
+function cannotOpen(listener: ListenerAddress, error: unknown): Error {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const [problem, message] = [listenProblems[code], error instanceof Error ? error.message : String(error)];
+  const reason = problem === undefined ? message : `${problem} (${message})`;
+  const failure = new Error(`The listener ${printListener(listener)} cannot be opened: ${reason}`, { cause: error });
+  return code === '' ? failure : Object.assign(failure, { code });
 }
 
 /** What clients and brokers are told: this machine's name for every interface, and the port that was bound for port 0. */

@@ -131,6 +131,16 @@ test('reads a properties file', () => {
   );
 });
 
+test('reads a properties file as Windows writes it', () => {
+  assert.deepEqual(
+    [...parseProperties('\uFEFFa=1\r\nb=2 \\\r\n  3\r\n')],
+    [
+      ['a', '1'],
+      ['b', '2 3'],
+    ],
+  );
+});
+
 test('reads an override', () => {
   assert.deepEqual(parseOverride('a.b = c=d'), ['a.b', 'c=d']);
   assert.deepEqual(parseOverride('a='), ['a', '']);

@@ -293,7 +293,8 @@ export type Properties = ReadonlyMap<string, string>;
 
 /** Reads Java's .properties format. Nothing in a value is replaced: `${…}` stays as it is. Of equal keys the last one counts. */
 export function parseProperties(text: string): Map<string, string> {
-  const tree = parse(text) as Record<string, unknown>;
+  // Some editors put a byte order mark before the first name, which would then be another one.
+  const tree = parse(text.replace(/^\uFEFF/, '')) as Record<string, unknown>;
   return new Map(Object.entries(tree).map(([key, value]) => [key, String(value)]));
 }
 

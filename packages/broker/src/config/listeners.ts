@@ -67,6 +67,11 @@ function parseListener(setting: string, entry: string, protocols: ReadonlyMap<st
   return { name, securityProtocol, host: bracketed ?? plain ?? '', port };
 }
 
+/** As it stands in a configuration. */
+export function printListener({ name, host, port }: ListenerAddress): string {
+  return `${name}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 function checkPorts(endpoints: readonly ListenerAddress[]): void {
   for (const endpoint of endpoints) {
     // Port 0 is a different one each time.
