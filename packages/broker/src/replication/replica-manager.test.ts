@@ -6,10 +6,12 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { errorCodes, type LeaderAndIsrRequest, ProtocolError, type StopReplicaRequest, zeroUuid } from '@odradek/protocol';
 import { createLogger, createSystemWorld, type World } from '@odradek/runtime';
 import { defaultLogConfig, type LogConfig, LogManager } from '@odradek/storage';
+import { updateMetadataHandler } from '../handlers/06-update-metadata.ts';
 import { batchOf } from '../handlers/broker-requests.fixture.ts';
 import { MetadataCache, type MetadataUpdate } from '../metadata/metadata-cache.ts';
 import { enoughToFetch } from '../purgatory/delayed-fetch.ts';
 import { type AwaitedAppend, replicated } from '../purgatory/delayed-produce.ts';
+import { callHandler } from '../requests/call-handler.fixture.ts';
 import type { KnownOffsets, Partition } from './partition.ts';
 import type { InSyncAnswer, InSyncProposal } from './reign.ts';
 import { ReplicaManager } from './replica-manager.ts';
@@ -174,9 +176,39 @@ function refusesWith(code: keyof typeof errorCodes): (error: unknown) => boolean
   return (error) => error instanceof ProtocolError && error.code === errorCodes[code];
 }
 
+const stale = { whole: errorCodes.STALE_CONTROLLER_EPOCH, partition: undefined };
+
 test('orders of an earlier controller are refused as a whole', async () => {
   await lead({ controllerEpoch: 5 });
-  assert.deepEqual(await obey({ controllerEpoch: 4 }), { whole: errorCodes.STALE_CONTROLLER_EPOCH, partition: undefined });
+  assert.deepEqual(await obey({ controllerEpoch: 4 }), stale);
+});
+
+test('also where this broker knows the later one by its metadata alone', async () => {
+  await lead();
+  metadataCache.update({ ...brokersAlive(1, 2, 3), controllerEpoch: 2 });
+  assert.deepEqual(await obey({ leaderEpoch: 1 }), stale);
+  assert.equal(stop(1, true), undefined);
+  assert.equal(replicaManager.partition('t', 0).leaderEpoch, 0);
+});
+
+test('also where this broker hears of the later one while it prepares to obey', async () => {
+  const outcome = obey({});
+  metadataCache.update({ ...brokersAlive(1, 2, 3), controllerEpoch: 2 });
+  assert.deepEqual(await outcome, stale);
+  assert.equal(replicaManager.find('t', 0), undefined);
+});
+
+test('metadata of an earlier controller is refused where this broker has obeyed a later one', async () => {
+  await lead({ controllerEpoch: 5 });
+  const handler = updateMetadataHandler({ metadataCache, replicaManager, isFromBroker: () => true, brokerEpoch: () => 7 });
+  const told = async (controllerEpoch: number): Promise<number> => {
+    const { errorCode } = await callHandler(handler, 8, { ...brokersAlive(), controllerEpoch, brokerEpoch: -1 });
+    return errorCode;
+  };
+  assert.equal(await told(4), errorCodes.STALE_CONTROLLER_EPOCH);
+  assert.equal([...metadataCache.current.brokers()].length, 3);
+  assert.equal(await told(5), errorCodes.NONE);
+  assert.equal([...metadataCache.current.brokers()].length, 0);
 });
 
 for (const { name, next, expected } of [

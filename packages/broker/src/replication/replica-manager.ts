@@ -63,7 +63,7 @@ export class ReplicaManager {
   readonly #topics = new Map<string, Map<number, Partition>>();
   /** By id, of the topics among them. */
   readonly #topicNames = new Map<string, string>();
-  /** The last controller obeyed. */
+  /** Of the last controller that was obeyed here. */
   #controllerEpoch = 0;
   #lagCheck: TimerTask | undefined;
 
@@ -147,16 +147,12 @@ export class ReplicaManager {
 
   /** LeaderAndIsr: leads and follows as the controller says. */
   async becomeLeaderOrFollower(request: LeaderAndIsrRequest): Promise<LeaderAndIsrOutcome> {
-    if (request.controllerEpoch < this.#controllerEpoch) {
-      this.#parts.logger.warn('Refused LeaderAndIsr of an earlier controller', {
-        controller: request.controllerId,
-        controllerEpoch: request.controllerEpoch,
-      });
-      return { errorCode: errorCodes.STALE_CONTROLLER_EPOCH, topics: [] };
-    }
+    if (request.controllerEpoch < this.controllerEpoch) return this.#refuseOrder(request);
     const topics = topicStatesOf(request);
     await this.#parts.loadTopicConfigs(topics.map(({ topicName }) => topicName));
-    this.#controllerEpoch = Math.max(this.#controllerEpoch, request.controllerEpoch);
+    // Meanwhile another may have been elected and heard of.
+    if (request.controllerEpoch < this.controllerEpoch) return this.#refuseOrder(request);
+    this.#controllerEpoch = request.controllerEpoch;
     const changed: Partition[] = [];
     const newlyLed: Partition[] = [];
     const outcome = {
@@ -178,6 +174,16 @@ export class ReplicaManager {
     return outcome;
   }
 
+  /** Of the last controller that this broker has heard of, whatever that has told it. Nothing is taken from an earlier one. */
+  get controllerEpoch(): number {
+    return Math.max(this.#controllerEpoch, this.#parts.metadataCache.current.controllerEpoch);
+  }
+
+  #refuseOrder({ controllerId, controllerEpoch }: LeaderAndIsrRequest): LeaderAndIsrOutcome {
+    this.#parts.logger.warn('Refused LeaderAndIsr of an earlier controller', { controller: controllerId, controllerEpoch });
+    return { errorCode: errorCodes.STALE_CONTROLLER_EPOCH, topics: [] };
+  }
+
   /** How long a fetch of this broker, -1 for a consumer, may wait, in ms. */
   fetchWaitMs(brokerId: number, maxWaitMs: number): number {
     return this.#patience.limit(brokerId, maxWaitMs, this.#parts.clock.monotonicMs());
@@ -193,7 +199,7 @@ export class ReplicaManager {
 
   /** StopReplica: stops leading and following, and deletes the log where asked. */
   stopReplicas(request: StopReplicaRequest): { readonly errorCode: number; readonly partitionErrors: readonly PartitionOutcome[] } {
-    if (request.controllerEpoch < this.#controllerEpoch)
+    if (request.controllerEpoch < this.controllerEpoch)
       return { errorCode: errorCodes.STALE_CONTROLLER_EPOCH, partitionErrors: [] };
     this.#controllerEpoch = request.controllerEpoch;
     const partitionErrors: PartitionOutcome[] = [];
