@@ -18,7 +18,10 @@ export async function openCoordinationStore(assembly: Assembly, directory: strin
       loggers.root.fatal('The broker stops: the journal of its coordination tree has failed', { directory, error });
       failed.resolve(new Error(`The coordination journal in ${directory} has failed`, { cause: error }));
     };
-    const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory, onFailure });
+    const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory, onFailure }).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`The coordination journal in ${directory} cannot be opened: ${reason}`, { cause });
+    });
     stoppers.push(() => store.close());
     return store;
   }

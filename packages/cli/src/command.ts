@@ -16,11 +16,11 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     .command('start')
     .description('start a broker, with the settings of a server.properties file')
     .argument('[file]', 'the properties file; without one the broker listens on 127.0.0.1:9092 and keeps its data in ./data')
-    .option('--override <key=value>', 'a setting that takes precedence over the file; may be repeated', collect, [])
+    .option('--override <key=value>', 'a setting that takes precedence over the file; may be repeated', collect)
     .addHelpText('after', environmentHelp)
-    .action(async (file: string | undefined, options: { readonly override: readonly string[] }) => {
+    .action(async (file: string | undefined, options: { readonly override?: readonly string[] }) => {
       const { start } = await import('./commands/start.ts');
-      await start({ file, overrides: options.override });
+      await start({ file, overrides: options.override ?? [] });
     });
   program
     .command('cluster')
@@ -28,11 +28,12 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     .argument('[file]', 'a properties file for all of them; numbers, ports and directories count on from what it says')
     .option('--brokers <count>', 'how many', brokerCount, 3)
     .option('--zookeeper <servers>', 'host:port,…[/chroot]: a process for each broker, over this ensemble')
-    .option('--override <key=value>', 'a setting that takes precedence over the file; may be repeated', collect, [])
+    .option('--override <key=value>', 'a setting that takes precedence over the file; may be repeated', collect)
     .addHelpText('after', clusterHelp)
     .action(async (file: string | undefined, options: ClusterOptions) => {
       const { cluster } = await import('./commands/cluster.ts');
-      await cluster({ file, overrides: options.override, brokers: options.brokers, zookeeper: options.zookeeper });
+      const { override = [], brokers, zookeeper } = options;
+      await cluster({ file, overrides: override, brokers, zookeeper });
     });
   program
     .command('dump-log')
@@ -52,14 +53,9 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     .command('verify')
     .description('report everything that is not as it must be in the log directories of a broker that has stopped, or in a copy')
     .argument('[file]', 'a properties file that names them; without it, and without --data-dir, ./data')
-    .option('--data-dir <directory>', 'a log directory; may be repeated', collect, [])
-    .option('--topic <topic>', 'only the logs of this topic; may be repeated', collect, [])
-    .option(
-      '--compacted <topic>',
-      'a topic in whose logs there may be gaps, though no cleaner says so; may be repeated',
-      collect,
-      [],
-    )
+    .option('--data-dir <directory>', 'a log directory; may be repeated', collect)
+    .option('--topic <topic>', 'only the logs of this topic; may be repeated', collect)
+    .option('--compacted <topic>', 'a topic in whose logs there may be gaps, though no cleaner says so; may be repeated', collect)
     .option('--json', 'a line of JSON for each finding, and one at the end')
     .addHelpText('after', verifyHelp)
     .action(async (file: string | undefined, options: VerifyArguments) => {
@@ -98,7 +94,7 @@ a crash left unfinished. Nothing is changed. The exit code is 1 when anything wa
 interface ClusterOptions {
   readonly brokers: number;
   readonly zookeeper?: string;
-  readonly override: readonly string[];
+  readonly override?: readonly string[];
 }
 
 /** More than this one machine is no place for. */
@@ -112,6 +108,6 @@ function brokerCount(value: string): number {
   return count;
 }
 
-function collect(value: string, previous: readonly string[]): readonly string[] {
+function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }

@@ -6,14 +6,14 @@ import { NodeFileSystem, type Properties, parseProperties } from '@odradek/runti
 import { type Finding, verifyLogDirectories } from '@odradek/storage';
 
 export interface VerifyArguments {
-  readonly dataDir: readonly string[];
-  readonly topic: readonly string[];
-  readonly compacted: readonly string[];
+  readonly dataDir?: readonly string[];
+  readonly topic?: readonly string[];
+  readonly compacted?: readonly string[];
   readonly json?: boolean;
 }
 
 export async function verifyStorage(file: string | undefined, options: VerifyArguments): Promise<void> {
-  const { dataDir, topic, compacted, json = false } = options;
+  const { dataDir = [], topic = [], compacted = [], json = false } = options;
   try {
     const properties = file === undefined ? builtInProperties : parseProperties(readFileSync(file, 'utf8'));
     const directories = dataDir.length > 0 ? dataDir : directoriesOf(properties);
