@@ -13,6 +13,7 @@ import {
 } from '@odradek/coordination';
 import { errorCodes, ProtocolError, zeroUuid } from '@odradek/protocol';
 import type { Logger, Random, Timer } from '@odradek/runtime';
+import { topicNameProblem } from '../config/topic-name.ts';
 import { coordinationFailure } from '../controller/coordination-failure.ts';
 import type { BrokerRack } from '../controller/replica-placement.ts';
 import { type MetadataCache, type MetadataSnapshot, noLeader } from '../metadata/metadata-cache.ts';
@@ -238,6 +239,14 @@ export class TopicChanges {
     return [...metadataCache.current.brokers()].filter(({ id }) => !isCordoned(id));
   }
 
+  /** Whether some partition is assigned to the broker: it is one of the cluster, even if it is down. */
+  #hasReplicas(brokerId: number): boolean {
+    for (const { partitions } of this.#parts.metadataCache.current.topics()) {
+      if (partitions.some(({ replicas }) => replicas.includes(brokerId))) return true;
+    }
+    return false;
+  }
+
   async #topicNames(): Promise<TopicNames> {
     try {
       const { names } = await this.#parts.coordination.children(topicsNode.path);
@@ -254,7 +263,13 @@ export class TopicChanges {
   ): Promise<CreatedTopic> {
     const { rules, random, defaults, configChanges } = this.#parts;
     try {
-      const plan = planTopic(topic, { existing, brokers: this.#brokersForReplicas(), defaults, random });
+      const plan = planTopic(topic, {
+        existing,
+        brokers: this.#brokersForReplicas(),
+        mayBeDown: (brokerId) => !this.#parts.isCordoned(brokerId) && this.#hasReplicas(brokerId),
+        defaults,
+        random,
+      });
       rules.validate({ type: configResourceTypes.TOPIC, name: topic.name }, plan.configs);
       existing.add(topic.name);
       const result = {
@@ -329,12 +344,12 @@ export class TopicChanges {
     try {
       const path = topicNode.path(name);
       for (;;) {
+        if (topicNameProblem(name) === undefined && (await coordination.exists(deleteTopicNode.path(name))) !== undefined) {
+          throw new ProtocolError(errorCodes.INVALID_TOPIC_EXCEPTION, 'The topic is queued for deletion.');
+        }
         const current = metadataCache.current.topic(name) === undefined ? undefined : await this.#readAssignment(name);
         if (current === undefined)
           throw new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, `The topic '${name}' does not exist.`);
-        if ((await coordination.exists(deleteTopicNode.path(name))) !== undefined) {
-          throw new ProtocolError(errorCodes.INVALID_TOPIC_EXCEPTION, 'The topic is queued for deletion.');
-        }
         const added = planGrowth(topic, current.assignment, { brokers: this.#brokersForReplicas(), random });
         if (validateOnly) return { name, error: undefined };
         if (!isPaidFor) budget?.take(added.size);

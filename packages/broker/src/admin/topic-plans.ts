@@ -51,6 +51,8 @@ export function planTopic(
   parts: {
     readonly existing: TopicNames;
     readonly brokers: readonly BrokerRack[];
+    /** Whether a broker that is not among them is one of the cluster and takes replicas: it is down. */
+    readonly mayBeDown: (brokerId: number) => boolean;
     readonly defaults: { readonly numPartitions: number; readonly replicationFactor: number };
     readonly random: Random;
   },
@@ -58,7 +60,7 @@ export function planTopic(
   checkName(topic.name, parts.existing);
   const configs = requestedConfigs(topic);
   if (topic.assignments.length > 0) {
-    const replicas = assignedReplicas(topic, parts.brokers);
+    const replicas = assignedReplicas(topic, parts);
     return { replicas, replicationFactor: replicas.get(0)?.length ?? 0, configs };
   }
   if (topic.numPartitions < -1 || topic.numPartitions === 0) {
@@ -110,7 +112,12 @@ function ensureEnoughBrokers(replicationFactor: number, brokers: readonly Broker
   );
 }
 
-function assignedReplicas(topic: TopicToCreate, brokers: readonly BrokerRack[]): Map<number, number[]> {
+/** A broker that is down may be named beside one that is there: it follows when it comes back. */
+function assignedReplicas(
+  topic: TopicToCreate,
+  { brokers, mayBeDown }: { readonly brokers: readonly BrokerRack[]; readonly mayBeDown: (brokerId: number) => boolean },
+): Map<number, number[]> {
+  const isThere = (brokerId: number): boolean => brokers.some(({ id }) => id === brokerId);
   if (topic.replicationFactor !== -1) {
     throw new ProtocolError(
       errorCodes.INVALID_REQUEST,
@@ -127,7 +134,9 @@ function assignedReplicas(topic: TopicToCreate, brokers: readonly BrokerRack[]):
   for (const { partitionIndex, brokerIds } of topic.assignments) {
     if (replicas.has(partitionIndex))
       throw badAssignment(`Found multiple manual partition assignments for partition ${partitionIndex}`);
-    checkReplicas(brokerIds, brokers);
+    checkReplicas(brokerIds, (brokerId) => isThere(brokerId) || mayBeDown(brokerId));
+    if (!brokerIds.some(isThere))
+      throw badAssignment(`None of the brokers in the manual partition assignment is there: ${brokerIds.join(', ')}.`);
     replicas.set(partitionIndex, [...brokerIds]);
   }
   const factor = replicas.values().next().value?.length;
@@ -139,13 +148,13 @@ function assignedReplicas(topic: TopicToCreate, brokers: readonly BrokerRack[]):
   return new Map([...replicas].sort(([a], [b]) => a - b));
 }
 
-function checkReplicas(replicas: readonly number[], brokers: readonly BrokerRack[]): void {
+function checkReplicas(replicas: readonly number[], isKnown: (brokerId: number) => boolean): void {
   if (replicas.length === 0) throw badAssignment('The manual partition assignment includes an empty replica list.');
   for (const [index, replica] of replicas.entries()) {
     if (replicas.indexOf(replica) !== index) {
       throw badAssignment(`The manual partition assignment includes the broker ${replica} more than once.`);
     }
-    if (!brokers.some(({ id }) => id === replica)) {
+    if (!isKnown(replica)) {
       throw badAssignment(`The manual partition assignment includes broker ${replica}, but no such broker is registered.`);
     }
   }
@@ -208,7 +217,7 @@ function assignedGrowth(
   }
   return new Map(
     assignments.map(({ brokerIds }, index) => {
-      checkReplicas(brokerIds, brokers);
+      checkReplicas(brokerIds, (brokerId) => brokers.some(({ id }) => id === brokerId));
       if (brokerIds.length !== replicationFactor) {
         throw badAssignment(
           `The manual partition assignment includes a partition with ${brokerIds.length} replica(s), but this is not consistent with previous partitions, which have ${replicationFactor} replica(s).`,

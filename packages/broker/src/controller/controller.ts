@@ -8,7 +8,7 @@ import { ControllerOffice, type ControllerParts } from './controller-office.ts';
 import type { IsrOutcome } from './in-sync-changes.ts';
 import type { IsrAlteration } from './isr-alterations.ts';
 import { allocateProducerIds } from './producer-ids.ts';
-import { isBeingReassigned, targetProblem, targetReplicas } from './reassignment-plan.ts';
+import { isBeingReassigned, type ReplicaAssignment, targetProblem, targetReplicas } from './reassignment-plan.ts';
 
 export interface PartitionElection {
   readonly topic: string;
@@ -226,6 +226,9 @@ function isEligible(context: ControllerContext, replica: number, { brokerEpochs 
   return knownEpoch === -1 || knownEpoch === broker.epoch;
 }
 
+/** Of a partition that does not exist. */
+const nowhere: ReplicaAssignment = { assignedReplicas: [], addingReplicas: [], removingReplicas: [] };
+
 function moveProblem(
   context: ControllerContext,
   partition: PartitionContext | undefined,
@@ -237,10 +240,11 @@ function moveProblem(
       ? undefined
       : new ProtocolError(errorCodes.NO_REASSIGNMENT_IN_PROGRESS, 'The partition is not being moved.');
   }
-  if (partition === undefined) return new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, 'There is no such partition.');
   const isLive = (brokerId: number): boolean => context.brokers.has(brokerId) && !context.shuttingDownBrokers.has(brokerId);
-  const problem = targetProblem(partition, target, isLive);
+  // Kafka looks at the target first, whatever it is meant for.
+  const problem = targetProblem(partition ?? nowhere, target, isLive);
   if (problem !== undefined) return new ProtocolError(errorCodes.INVALID_REPLICA_ASSIGNMENT, problem);
+  if (partition === undefined) return new ProtocolError(errorCodes.UNKNOWN_TOPIC_OR_PARTITION, 'There is no such partition.');
   const factor = targetReplicas(partition).length;
   if (!mayChangeReplicationFactor && target.length !== factor) {
     return new ProtocolError(
