@@ -1,4 +1,5 @@
-// DescribeProducers (61): the producers whose state a partition's leader keeps: for finding transactions that hang.
+// DescribeProducers (61): the producers of a partition as this broker's replica knows them, whether it leads or follows: for finding
+// transactions that hang, and on which replica.
 
 import {
   DescribeProducersRequest,
@@ -37,7 +38,7 @@ function describe(replicaManager: ReplicaManager, topic: string, index: number):
   try {
     const problem = topicNameProblem(topic);
     if (problem !== undefined) throw new ProtocolError(errorCodes.INVALID_TOPIC_EXCEPTION, problem);
-    const log = replicaManager.partition(topic, index).logForOffsets(-1, true);
+    const { log } = replicaManager.partition(topic, index);
     return {
       partitionIndex: index,
       errorCode: errorCodes.NONE,

@@ -108,7 +108,7 @@ function readOne(
       }
     }
     partition.checkEpoch(currentLeaderEpoch);
-    if (replicaId >= 0) partition.ensureFollower(replicaId, limits.replicaEpoch);
+    if (replicaId >= 0) partition.ensureFollower(replicaId, limits.replicaEpoch, currentLeaderEpoch);
     const elsewhere = limits.betterReplica(partition, fetchOffset);
     if (elsewhere !== undefined) return nothing(wanted, partition, { preferredReadReplica: elsewhere });
     const divergingEpoch = partition.divergence(fetchOffset, lastFetchedEpoch, currentLeaderEpoch, requiresLeader);

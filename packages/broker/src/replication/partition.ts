@@ -305,10 +305,17 @@ export class Partition implements ReignOf {
     return this.#reign === undefined || this.log.highWatermark >= this.#reign.startOffset;
   }
 
-  /** Throws NOT_LEADER_OR_FOLLOWER for a broker that is no replica, or has begun another life since it asked. */
-  ensureFollower(brokerId: number, brokerEpoch: number): FollowerState {
+  /**
+   * Throws NOT_LEADER_OR_FOLLOWER for a broker that is no replica, or has begun another life since it asked. One that tells the right leader
+   * epoch may have become a replica without this broker's having heard of it: UNKNOWN_LEADER_EPOCH.
+   */
+  ensureFollower(brokerId: number, brokerEpoch: number, currentLeaderEpoch = noEpoch): FollowerState {
     const follower = this.#reign?.follower(brokerId);
-    if (follower === undefined) throw this.#refusal(errorCodes.NOT_LEADER_OR_FOLLOWER, `has no replica on broker ${brokerId}`);
+    if (follower === undefined) {
+      const mayBeOne = this.isLeader && currentLeaderEpoch !== noEpoch;
+      const code = mayBeOne ? errorCodes.UNKNOWN_LEADER_EPOCH : errorCodes.NOT_LEADER_OR_FOLLOWER;
+      throw this.#refusal(code, `has no replica on broker ${brokerId}`);
+    }
     if (brokerEpoch !== -1 && brokerEpoch < follower.brokerEpoch) {
       throw this.#refusal(errorCodes.NOT_LEADER_OR_FOLLOWER, `has heard of a later life of broker ${brokerId} than ${brokerEpoch}`);
     }
