@@ -8,10 +8,10 @@
 //     |  SQLite:                XXXXXXXXXXXXXXXX|                                        pending, reserved and shared bytes
 //
 // so each excludes the other, and the file stays empty: nothing is ever written in that transaction, and the journal is kept in
-// memory. A process does not exclude itself with record locks, hence the set of paths. And it loses its locks on a file as soon
+// memory. A process does not exclude itself with record locks, hence the set of paths; between its threads SQLite sees to that. And it loses its locks on a file as soon
 // as it closes any descriptor of that file: nothing else may open a `.lock`.
 
-import { closeSync, openSync, realpathSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DirectoryInUseError, type DirectoryLock } from './file-system.ts';
 
@@ -28,8 +28,10 @@ export function lockDirectory(directory: string): DirectoryLock {
   if (held.has(path)) {
     throw alreadyLocked(directory);
   }
-  // Creates the file, and fails as Node's other calls do (EACCES, EROFS, …) where SQLite would have its own words for it.
-  closeSync(openSync(path, 'a'));
+  // Fails as Node's other calls do (EACCES, EROFS, …) where SQLite would have its own words for it. A file that is there is not opened: to
+  // close it would take away the lock that another thread of this process holds, and which only SQLite knows of.
+  if (existsSync(path)) accessSync(path, constants.W_OK);
+  else closeSync(openSync(path, 'a'));
   // Loaded here and not by an import: a program that locks nothing need not load SQLite.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const database = new DatabaseSync(path, { timeout: 0, open: false });

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { NodeFileSystem } from '@odradek/runtime';
 import { findProgram, needed, skipWithout } from './foreign/machine-tools.ts';
 import { runCommand } from './foreign/run-command.ts';
@@ -62,31 +64,55 @@ test('we cannot lock what Java holds, and can when it has ended', { skip: skipWi
   fileSystem.lockDirectorySync(directory).release();
 });
 
-test('another process of ours cannot lock what we hold; when it is killed, its lock is gone', async () => {
-  const directory = mkdtempSync(join(temporary, 'case-'));
-  const script = `
+/** A module that locks the directory, says how it went, and holds it until its input ends. */
+const lockingScript = (directory: string): string => `
     import { NodeFileSystem } from '@odradek/runtime';
     try {
-      new NodeFileSystem().lockDirectorySync(process.argv[1]);
+      new NodeFileSystem().lockDirectorySync(${JSON.stringify(directory)});
       console.log('locked');
       process.stdin.resume();
     } catch (error) {
       console.log(error.message);
     }`;
-  const start = (): ChildProcess =>
-    spawn(process.execPath, ['--conditions=odradek-source', '--input-type=module', '-e', script, directory], {
-      cwd: fileURLToPath(new URL('.', import.meta.url)),
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-  const holder = start();
+
+function startLocking(directory: string): ChildProcess {
+  const args = ['--conditions=odradek-source', '--input-type=module', '-e', lockingScript(directory)];
+  return spawn(process.execPath, args, { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: ['pipe', 'pipe', 'inherit'] });
+}
+
+test('another process of ours cannot lock what we hold; when it is killed, its lock is gone', async () => {
+  const directory = mkdtempSync(join(temporary, 'case-'));
+  const holder = startLocking(directory);
   const killed = new Promise((resolve) => holder.once('close', resolve));
   assert.equal(await firstLine(holder), 'locked');
-  assert.match(await firstLine(start()), /is locked/);
+  assert.match(await firstLine(startLocking(directory)), /is locked/);
   const fileSystem = new NodeFileSystem();
   assert.throws(() => fileSystem.lockDirectorySync(directory), /is locked/);
   holder.kill('SIGKILL');
   await killed;
   fileSystem.lockDirectorySync(directory).release();
+});
+
+test('another thread of ours cannot lock what we hold, and its attempt leaves our lock as it is', async () => {
+  const directory = mkdtempSync(join(temporary, 'case-'));
+  const lock = new NodeFileSystem().lockDirectorySync(directory);
+  const script = `
+    const { NodeFileSystem } = await import(${JSON.stringify(import.meta.resolve('@odradek/runtime'))});
+    try {
+      new NodeFileSystem().lockDirectorySync(${JSON.stringify(directory)});
+    } catch (error) {
+      require('node:worker_threads').parentPort.postMessage(error.message);
+    }`;
+  const worker = new Worker(`(async () => {${script}})()`, { eval: true });
+  const [said] = await once(worker, 'message');
+  assert.match(String(said), /is locked/);
+  const other = startLocking(directory);
+  try {
+    assert.match(await firstLine(other), /is locked/);
+  } finally {
+    other.kill('SIGKILL');
+    lock.release();
+  }
 });
 
 test('a path that is too long for the lock is named as that', () => {
