@@ -17,6 +17,7 @@ import {
 } from '@odradek/protocol';
 import { ConfigError } from '@odradek/runtime';
 import { InProcessBroker, RawClient } from '@odradek/testing';
+import { startBroker } from './broker.ts';
 import { batchOf, createTopic, fetchOne, produceOne } from './handlers/broker-requests.fixture.ts';
 
 const directories: string[] = [];
@@ -78,6 +79,18 @@ test('a port or a data directory that is in use stops the start with an error th
     InProcessBroker.start({ dataDirectory }),
     (error: unknown) => error instanceof Error && error.message.includes(dataDirectory),
   );
+});
+
+test('a start that is not wanted any more ends with an error, and its directory is free', async () => {
+  const dataDirectory = temporaryDirectory();
+  const properties = { 'broker.id': 0, listeners: 'PLAINTEXT://127.0.0.1:0', 'log.dirs': dataDirectory };
+  const options = { properties, log: { level: 'error' } };
+  await assert.rejects(startBroker({ ...options, signal: AbortSignal.abort() }), { name: 'AbortError' });
+  const stopping = new AbortController();
+  const starting = startBroker({ ...options, signal: stopping.signal });
+  stopping.abort();
+  await assert.rejects(starting, { name: 'AbortError' });
+  await using _ = await InProcessBroker.start({ dataDirectory });
 });
 
 for (const { name, properties, expected } of [

@@ -21,7 +21,7 @@ export interface BrokerOptions {
   readonly log?: { readonly format?: string; readonly level?: string };
   /** Shown in the line that says that the broker is ready. */
   readonly version?: string;
-  /** Aborted when the broker shall not be started any more: a start that waits for ZooKeeper then ends, with an error. For the start only. */
+  /** Aborted when the broker shall not be started any more: the start then ends with an error. For the start only. */
   readonly signal?: AbortSignal;
   /** When the start began, on the world's monotonic clock; the moment of the call where left out. */
   readonly startedMs?: number;
@@ -67,18 +67,22 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
 
 /** Each stage builds upon those before it, and leaves behind what undoes it. */
 async function build(options: BrokerOptions, assembly: Assembly, startedMs: number): Promise<Broker> {
-  const { config, world, loggers, logger, failed } = assembly;
+  const { config, world, loggers, logger, failed, signal } = assembly;
+  signal?.throwIfAborted();
   for (const warning of config.warnings) logger.warn(warning);
 
   // The directories first: whoever holds them is the only one who reads and writes what lies there.
   const disk = openBrokerDisk(assembly);
   const cluster = await joinCluster(assembly, disk);
+  signal?.throwIfAborted();
   const state = await loadState(assembly, disk, cluster);
+  signal?.throwIfAborted();
   followDiskFailures(assembly, disk, cluster, state);
   const services = buildServices(assembly, cluster, state);
   const handling = buildRequestHandling(assembly, disk, cluster, state, services);
   const { bound, advertised } = await openListeners(assembly, handling);
   await takePlace(assembly, cluster, state, services, advertised);
+  signal?.throwIfAborted();
   handling.sockets.serve();
 
   const bootstrap = bootstrapOf(advertised);
