@@ -138,6 +138,23 @@ describe('a directory', () => {
     assert.deepEqual(managed.offline, ['/one'], 'what the start fails with need not be said before');
   });
 
+  test('that is offline may hold a log that is to be deleted, which is said not to be gone before the disk is back', async () => {
+    const managed = await new Managed().open();
+    for (const partition of [0, 1]) managed.log('orders', partition);
+    await managed.world.run(managed.manager.close());
+    managed.machine.fileSystem.faults.add({ path: '/one' });
+    await managed.open();
+    assert.throws(() => managed.manager.delete({ topic: 'orders', partition: 0 }), { code: errorCodes.KAFKA_STORAGE_ERROR });
+    managed.manager.delete({ topic: 'orders', partition: 1 });
+    assert.equal(managed.manager.logCount, 0);
+    await managed.world.run(managed.manager.close());
+    managed.machine.fileSystem.faults.clear();
+    await managed.open();
+    managed.manager.delete({ topic: 'orders', partition: 0 });
+    assert.equal(managed.manager.logCount, 0);
+    managed.manager.delete({ topic: 'never-here', partition: 0 });
+  });
+
   test('whose description cannot be read, or not be written, is offline too', async () => {
     const managed = await new Managed().open();
     managed.manager.claim(1, 'cluster-a');

@@ -396,7 +396,10 @@ export class LogManager {
     };
   }
 
-  /** The log is gone at once; its folder, renamed, is removed after file.delete.delay.ms. Does nothing when there is no such log. */
+  /**
+   * The log is gone at once; its folder, renamed, is removed after file.delete.delay.ms. Does nothing when there is no such log. Throws
+   * KAFKA_STORAGE_ERROR when it lies, or may lie, in a directory that is offline: it would be there again when its disk is.
+   */
   delete(topicPartition: TopicPartition): void {
     const name = topicPartitionKey(topicPartition);
     this.#newLogs.forget(name);
@@ -405,7 +408,10 @@ export class LogManager {
     const unreadable = this.#unreadable.get(name);
     if (unreadable !== undefined) this.#deleteUnreadable(name, unreadable);
     const log = this.#logs.get(name);
-    if (log === undefined) return;
+    if (log === undefined) {
+      if (unreadable !== undefined || !this.#hasOfflineDirectory) return;
+      throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `The log of ${name} may lie in a directory that is offline`);
+    }
     this.#logs.delete(name);
     this.#cleaner?.abort(log);
     this.#aside.put(log, 'delete');
