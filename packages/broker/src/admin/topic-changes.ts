@@ -129,6 +129,8 @@ export class TopicChanges {
     const created = await Promise.all(topics.map((topic) => this.#createTopic(topic, existing, { validateOnly, budget })));
     if (validateOnly) return created;
     const waiting = created.filter(({ error }) => error === undefined);
+    for (const { name, numPartitions } of waiting)
+      this.#parts.logger.info('Topic created', { topic: name, partitions: numPartitions });
     const isThere = (topic: CreatedTopic, now: MetadataSnapshot) => hasLeaders(now.topic(topic.name), topic.numPartitions);
     const late = await this.#waitFor(waiting, timeoutMs, isThere);
     return created.map((topic) =>

@@ -96,14 +96,18 @@ export class ClassicRebalance {
     }
     group.nextGeneration(this.#parts.clock.wallTimeMs());
     group.hasNewMember = false;
-    const { groupId, generationId } = group;
-    this.#parts.logger.info(group.members.size === 0 ? 'A group is empty now' : 'A group has a new generation', {
+    const { groupId, generationId, protocolName } = group;
+    const { logger } = this.#parts;
+    if (group.members.size === 0) {
+      logger.info('A group is empty now', { group: groupId, generation: generationId });
+      return [groupMetadataRecord(group, new Map())];
+    }
+    logger.info('A group has a new generation', {
       group: groupId,
       generation: generationId,
       members: group.members.size,
-      protocol: group.protocolName,
+      protocol: protocolName,
     });
-    if (group.members.size === 0) return [groupMetadataRecord(group, new Map())];
     for (const member of group.members.values()) {
       group.answerJoin(member, joinAnswer(group, member.memberId, group.isLeader(member.memberId)));
       member.isNew = false;
