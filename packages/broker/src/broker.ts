@@ -44,6 +44,7 @@ export interface Broker {
 
 /** Rejects with one clear error when something is in the way: a bad setting, a port or a directory in use. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
+  ensureNodeVersion();
   const config = new BrokerConfig(toProperties(options.properties));
   const { world, loggers } = worldOf(options, config);
   const startedMs = options.startedMs ?? world.clock.monotonicMs();
@@ -63,6 +64,15 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await stopAll(assembly);
     throw error;
   }
+}
+
+/** As package.json says in `engines`; npm only warns of it. */
+const neededNodeVersion = 24;
+
+function ensureNodeVersion(): void {
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) < neededNodeVersion)
+    throw new Error(`Odradek needs Node ${neededNodeVersion} or newer, and this is ${node}`);
 }
 
 /** Each stage builds upon those before it, and leaves behind what undoes it. */
