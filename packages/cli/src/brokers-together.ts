@@ -2,7 +2,7 @@
 
 import { type Broker, openSharedCoordination, startBroker } from '@odradek/broker';
 import { createSystemWorld, type World } from '@odradek/runtime';
-import type { ClusterBroker, ClusterPlan } from './cluster-properties.ts';
+import { type ClusterBroker, type ClusterPlan, coordinationFolder } from './cluster-properties.ts';
 import type { RunningBrokers } from './commands/cluster.ts';
 import { describe, logOptions } from './foreground.ts';
 import { labelled } from './labelled-lines.ts';
@@ -18,7 +18,7 @@ interface RunningBroker {
 
 export async function startBrokersTogether(plan: ClusterPlan, format: 'text' | 'json'): Promise<RunningBrokers> {
   const world = createSystemWorld({ log: { format, level: 'warn' } });
-  const coordination = await openSharedCoordination(world, `${plan.directory}/coordination`);
+  const coordination = await openSharedCoordination(world, coordinationFolder(plan.directory));
   const running: RunningBroker[] = [];
   const stop = async (): Promise<void> => {
     // All at once: nobody stays to whom anything could be handed over.

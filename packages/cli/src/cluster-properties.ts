@@ -43,6 +43,11 @@ export function planCluster(given: Properties, count: number): ClusterPlan {
   return { brokers, directory };
 }
 
+/** Where the brokers of one process meet: what they share lies in this folder beside their directories. */
+export function coordinationFolder(directory: string): string {
+  return `${directory}/coordination`;
+}
+
 /** Internal topics, and those for which nobody says otherwise, are replicated as far as there are brokers, up to three times. */
 function replicationDefaults(count: number): [name: string, value: string][] {
   const replicas = Math.min(3, count);

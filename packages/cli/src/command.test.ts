@@ -79,6 +79,13 @@ test('a cluster keeps away from the data of a single broker', async () => {
   assert.match(stderr, /^odradek: [^\n]*single holds the data of a single broker[^\n]*\n$/);
 });
 
+test('a single broker keeps away from the data of a cluster', async () => {
+  mkdirSync(join(directory, 'several', 'coordination'), { recursive: true });
+  const { exitCode, stderr } = await odradek('start', '--override', 'log.dirs=several');
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /^odradek: several holds the data of a cluster: [^\n]*\n$/);
+});
+
 test('start on a port that is taken says so in one line', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
