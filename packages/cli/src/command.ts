@@ -44,8 +44,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     .allowUnknownOption()
     .action(async (args: readonly string[]) => {
       const { dumpLog } = await import('./commands/dump-log.ts');
-      // Who has read enough closes the pipe: `… | head`.
-      process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+      endWithReader();
       process.exitCode = await dumpLog(args, process);
     });
   const storage = program.command('storage').description('look after the directories in which a broker keeps its data');
@@ -60,6 +59,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
     .addHelpText('after', verifyHelp)
     .action(async (file: string | undefined, options: VerifyArguments) => {
       const { verifyStorage } = await import('./commands/storage-verify.ts');
+      endWithReader();
       await verifyStorage(file, options);
     });
   if (argv.length <= 2) {
@@ -106,6 +106,11 @@ function brokerCount(value: string): number {
     throw new InvalidArgumentError(`It must be a number from 1 to ${maxBrokers}.`);
   }
   return count;
+}
+
+/** Who has read enough closes the pipe: `… | head`. */
+function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 }
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {

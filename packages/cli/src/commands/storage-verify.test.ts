@@ -1,6 +1,7 @@
 // The command on directories that brokers of Apache Kafka left behind: in order, killed, damaged, and in use.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +77,18 @@ describe('storage verify', { skip: golden === undefined && 'the golden facts are
     const other = await verify('--data-dir', directory, '--topic', 'codecs');
     assert.match(other.stdout.toString(), /^1 logs, 1 segments, 5 batches: nothing was found\n$/);
     assert.deepEqual([other.stderr, other.exitCode], ['', 0]);
+    const none = await verify('--data-dir', directory, '--topic', 'codec');
+    assert.match(none.stderr, /^odradek: there is no log of codec in .*\n$/);
+    assert.equal(none.exitCode, 1);
+  });
+
+  test('ends without a word when nobody reads on', async () => {
+    const directory = unpacked('kafka-3.9-zk-clean');
+    const args = ['--conditions=odradek-source', main, 'storage', 'verify', '--data-dir', directory];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const said = await child.stderr.setEncoding('utf8').toArray();
+    assert.equal(said.join(''), '');
   });
 
   test('says what the next start mends', async () => {

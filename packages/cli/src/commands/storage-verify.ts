@@ -30,6 +30,10 @@ export async function verifyStorage(file: string | undefined, options: VerifyArg
     const summary = { directories, logs, segments, batches, findings: findings.length, mended };
     process.stdout.write(`${json ? JSON.stringify(summary) : printSummary(summary)}\n`);
     if (findings.length > 0) process.exitCode = 1;
+    if (topic.length > 0 && logs === 0) {
+      process.stderr.write(`odradek: there is no log of ${topic.join(' or ')} in ${directories.join(', ')}\n`);
+      process.exitCode = 1;
+    }
   } catch (error) {
     // Of what is given or found, not of ours: a directory that is in use or not there, a file that cannot be read.
     if (!(error instanceof Error && ('code' in error || error.name === 'DirectoryInUseError'))) throw error;
