@@ -111,7 +111,7 @@ export class ActiveController {
     const watcher = creationWatcher(reassignPartitionsNode.path, { coordination, postOnce }, () =>
       this.#reassignments.takeRequestNode(),
     );
-    this.#reassignments = new Reassignments({ ...states, deletion: this.#deletion, watcher });
+    this.#reassignments = new Reassignments({ ...states, watcher });
     const all = { ...states, coordination, deletion: this.#deletion, reassignments: this.#reassignments };
     this.#brokers = new BrokerChanges({ ...all, watches: this.#watches });
     this.#notifications = new TreeNotifications({ ...all, postOnce });
@@ -314,7 +314,7 @@ export class ActiveController {
     const { isTopicDeletionEnabled } = this.#parts;
     const names = await readDeletions(this.#parts.coordination, this.#watches);
     const wanted = names.filter((name) => !this.context.topicsToDelete.has(name));
-    if (isTopicDeletionEnabled()) this.#deletion.mark(wanted);
+    if (isTopicDeletionEnabled()) await this.#reassignments.forgetRequestsFor(this.#deletion.mark(wanted));
     await this.#removeUnknownDeletions(wanted);
     await this.#deletion.resume();
     this.#requests.send();

@@ -1,6 +1,7 @@
 // Moving partitions between brokers. A move begins when its target is written to the topic's node and the new replicas are told to
 // follow; it is over when they are all in sync: then the leader moves, if it has to, and the replicas that go are deleted. A move
 // that is stopped goes back to where it came from in the same way. What is written down is enough for another controller to go on.
+// Partitions of a topic that is to be deleted are not moved any more.
 
 import { isCoordinationError, reassignPartitionsNode, type Watcher } from '@odradek/coordination';
 import type { Logger } from '@odradek/runtime';
@@ -18,7 +19,6 @@ import {
   targetReplicas,
 } from './reassignment-plan.ts';
 import type { ReplicaStates } from './replica-states.ts';
-import type { TopicDeletion } from './topic-deletion.ts';
 
 export interface ReassignmentsParts {
   readonly context: ControllerContext;
@@ -26,7 +26,6 @@ export interface ReassignmentsParts {
   readonly requests: BrokerRequests;
   readonly partitionStates: PartitionStates;
   readonly replicaStates: ReplicaStates;
-  readonly deletion: TopicDeletion;
   /** Called when the node in which old tools write moves appears. */
   readonly watcher: Watcher;
   readonly logger: Logger;
@@ -74,8 +73,9 @@ export class Reassignments {
     await this.#leaveOut((name) => impossible.has(name));
   }
 
-  /** A move that is asked for by request takes the place of one that an old tool has written down. */
+  /** What an old tool has written down for these holds no more: a move that was asked for by request takes its place, or they are to go. */
   async forgetRequestsFor(partitions: readonly PartitionContext[]): Promise<void> {
+    if (partitions.length === 0) return;
     const names = new Set(partitions.map(describePartition));
     await this.#leaveOut((name) => names.has(name));
   }
@@ -93,8 +93,6 @@ export class Reassignments {
   }
 
   async #advance(partition: PartitionContext, assignment: ReplicaAssignment): Promise<void> {
-    const { deletion } = this.#parts;
-    deletion.makeIneligible([partition.topic.name]);
     await this.#assign(partition, assignment);
     if (isComplete(partition)) await this.#complete(partition);
     else await this.#begin(partition);
@@ -126,7 +124,7 @@ export class Reassignments {
 
   /** The target is in sync: the leader moves there if it is elsewhere, and the replicas that go are deleted. */
   async #complete(partition: PartitionContext): Promise<void> {
-    const { context, tree, requests, replicaStates, deletion, logger } = this.#parts;
+    const { context, tree, requests, replicaStates, logger } = this.#parts;
     const { addingReplicas, removingReplicas } = partition;
     const done: ReplicaAssignment = { assignedReplicas: targetReplicas(partition), addingReplicas: [], removingReplicas: [] };
     await replicaStates.change(
@@ -141,10 +139,6 @@ export class Reassignments {
     requests.addMetadata(context.liveBrokerIds(), [partition]);
     requests.send();
     logger.info('A partition has moved', { partition: describePartition(partition), replicas: done.assignedReplicas.join(',') });
-    // A topic that was to be deleted waited for the last of its moves.
-    if (![...partition.topic.partitions.values()].some(isBeingReassigned)) deletion.makeEligible([partition.topic.name]);
-    await deletion.resume();
-    requests.send();
   }
 
   async #moveLeader(partition: PartitionContext): Promise<void> {

@@ -31,24 +31,26 @@ export class TopicDeletion {
     this.#parts = parts;
   }
 
-  /** Marks the topics; `resume` begins. With `areOfflineReplicasKnown` those with replicas that are offline wait from the start. */
-  mark(topics: Iterable<string>, options: { readonly areOfflineReplicasKnown?: boolean } = {}): void {
+  /**
+   * Marks the topics; `resume` begins. With `areOfflineReplicasKnown` those with replicas that are offline wait from the start. Moves of their
+   * partitions are over, as in Kafka: one to a broker that is gone might never be. Answers the partitions that were being moved.
+   */
+  mark(topics: Iterable<string>, options: { readonly areOfflineReplicasKnown?: boolean } = {}): PartitionContext[] {
     const { context } = this.#parts;
+    const moved: PartitionContext[] = [];
     for (const name of topics) {
       const topic = context.topics.get(name);
       if (topic === undefined) continue;
       context.topicsToDelete.add(name);
       const hasOffline = replicasIn(topic).some(({ partition, brokerId }) => !context.isReplicaOnline(partition, brokerId));
-      if (isPartlyMoving(topic) || (options.areOfflineReplicasKnown === true && hasOffline)) {
-        context.topicsIneligibleForDeletion.add(name);
+      if (options.areOfflineReplicasKnown === true && hasOffline) context.topicsIneligibleForDeletion.add(name);
+      for (const partition of topic.partitions.values()) {
+        if (!isBeingReassigned(partition)) continue;
+        endMove(partition);
+        moved.push(partition);
       }
     }
-  }
-
-  /** Those of the topics that are to be deleted have to wait. */
-  makeIneligible(topics: Iterable<string>): void {
-    const { context } = this.#parts;
-    for (const name of topics) if (context.isMarkedForDeletion(name)) context.topicsIneligibleForDeletion.add(name);
+    return moved;
   }
 
   /** What made the topics wait may be over. */
@@ -92,7 +94,6 @@ export class TopicDeletion {
 
   async #begin(topics: readonly TopicContext[]): Promise<void> {
     const { context, requests, partitionStates, replicaStates } = this.#parts;
-    for (const topic of topics) for (const partition of topic.partitions.values()) endMove(partition);
     const unseen = topics
       .filter(({ name }) => !context.topicsInDeletion.has(name))
       .flatMap((topic) => [...topic.partitions.values()]);
@@ -135,10 +136,6 @@ function endMove(partition: PartitionContext): void {
 
 function replicasIn(topic: TopicContext): Replica[] {
   return [...topic.partitions.values()].flatMap(replicasOf);
-}
-
-function isPartlyMoving(topic: TopicContext): boolean {
-  return [...topic.partitions.values()].some(isBeingReassigned);
 }
 
 /** Some replica has been told to delete and has not answered. */
