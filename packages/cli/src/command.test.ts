@@ -54,6 +54,7 @@ for (const { name, args, expected } of [
 
 for (const { name, args, expected } of [
   { name: 'a file that is not there', args: ['nowhere.properties'], expected: /nowhere\.properties cannot be read/ },
+  { name: 'a setting in place of a file', args: ['log.dirs=./x'], expected: /cannot be read: .* with --override log\.dirs=\.\/x/ },
   { name: 'an override that is none', args: ['--override', 'broker.id'], expected: /key=value/ },
   { name: 'a bad value', args: ['--override', 'num.partitions=none'], expected: /num\.partitions/ },
   {

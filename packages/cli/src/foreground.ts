@@ -23,7 +23,9 @@ function readFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    // `npm start` keeps options for itself that do not stand behind `--`, and leaves their values.
+    const hint = file.includes('=') ? ` (a setting is given with --override ${file}, after \`npm start --\`)` : '';
+    throw new ConfigError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}${hint}`);
   }
 }
 
