@@ -70,6 +70,18 @@ test('a size beyond the limit is malformed, after the frames before it came out'
   assert.throws(() => cutter.next(), /exceeds the limit of 8/);
 });
 
+for (const { name, bytes, said } of [
+  { name: 'TLS', bytes: Buffer.from('1603010200', 'hex'), said: /exceeds the limit of 104857600: the peer begins TLS/ },
+  { name: 'HTTP', bytes: Buffer.from('GET / HTTP/1.1'), said: /the peer speaks HTTP/ },
+  { name: 'something else', bytes: Buffer.from('7fffffff', 'hex'), said: /exceeds the limit of 104857600$/ },
+]) {
+  test(`a size that is the beginning of ${name} is named as that`, () => {
+    const cutter = new FrameCutter(104857600);
+    cutter.add(bytes);
+    assert.throws(() => cutter.next(), { message: said });
+  });
+}
+
 test('a chunk is refused while frames of the last one wait', () => {
   const cutter = new FrameCutter(limit);
   cutter.add(framed(Buffer.from('one'), Buffer.from('two')));

@@ -91,7 +91,7 @@ export class FrameCutter {
     }
     if (length < 0) throw new MalformedMessageError(`A frame cannot have the negative size ${length}`);
     if (length > this.#maxFrameBytes)
-      throw new MalformedMessageError(`A frame of ${length} bytes exceeds the limit of ${this.#maxFrameBytes}`);
+      throw new MalformedMessageError(`A frame of ${length} bytes exceeds the limit of ${this.#maxFrameBytes}${whatItIs(length)}`);
     this.#frameLength = length;
     return true;
   }
@@ -137,4 +137,15 @@ export function frame(chunks: readonly Buffer[]): Buffer[] {
   const length = Buffer.allocUnsafe(sizeOfLength);
   length.writeInt32BE(size);
   return [length, ...chunks];
+}
+
+/** Those who speak something else are told by their first bytes, which are no size. Many come so by mistake. */
+function whatItIs(length: number): string {
+  const bytes = Buffer.alloc(sizeOfLength);
+  bytes.writeInt32BE(length);
+  // A record of TLS with a handshake, 16, in a version of 3.x.
+  if (bytes[0] === 0x16 && bytes[1] === 3) return ': the peer begins TLS, which is not spoken here';
+  if (/^(GET |POST|PUT |HEAD|DELE|OPTI|PATC|CONN|PRI )$/.test(bytes.toString('latin1')))
+    return ': the peer speaks HTTP, which is not spoken here';
+  return '';
 }
