@@ -110,6 +110,16 @@ for (const { name, properties, expected } of [
   });
 }
 
+test('a level or a format of the log that is none stops the start, too', async () => {
+  const properties = { listeners: 'PLAINTEXT://127.0.0.1:0', 'log.dirs': temporaryDirectory() };
+  for (const log of [{ level: 'loud' }, { format: 'xml' }]) {
+    await assert.rejects(
+      startBroker({ properties, log }),
+      /^ConfigError: Invalid value (loud|xml) for configuration odradek\.log\./,
+    );
+  }
+});
+
 test('each listener tells its own address', async () => {
   await using broker = await InProcessBroker.start({
     properties: {

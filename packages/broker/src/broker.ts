@@ -45,7 +45,7 @@ export interface Broker {
 /** Rejects with one clear error when something is in the way: a bad setting, a port or a directory in use. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   ensureNodeVersion();
-  const config = new BrokerConfig(toProperties(options.properties));
+  const config = new BrokerConfig(propertiesOf(options));
   const { world, loggers } = worldOf(options, config);
   const startedMs = options.startedMs ?? world.clock.monotonicMs();
   const assembly: Assembly = {
@@ -146,19 +146,24 @@ function bootstrapOf([first]: readonly { readonly host: string; readonly port: n
   return `${first.host.includes(':') ? `[${first.host}]` : first.host}:${first.port}`;
 }
 
-function toProperties(properties: BrokerOptions['properties']): Properties {
-  if (properties instanceof Map) return properties;
-  return new Map(Object.entries(properties).map(([name, value]) => [name, String(value)]));
+/** What is said of the log takes the place of the settings, and is checked with them. */
+function propertiesOf({ properties, log = {} }: BrokerOptions): Properties {
+  const all = new Map(
+    properties instanceof Map ? properties : Object.entries(properties).map(([name, value]) => [name, String(value)] as const),
+  );
+  if (log.format !== undefined) all.set('odradek.log.format', log.format);
+  if (log.level !== undefined) all.set('odradek.log.level', log.level);
+  return all;
 }
 
 /** The world with the logger that the configuration asks for. */
 function worldOf(options: BrokerOptions, config: BrokerConfig): { readonly world: World; readonly loggers: PartLoggers } {
-  const level = (options.log?.level ?? config.get('odradek.log.level')) as LogLevel;
+  const level = config.get('odradek.log.level') as LogLevel;
   if (options.world !== undefined) {
     const loggers = new PartLoggers(options.world.logger, level);
     return { world: { ...options.world, logger: loggers.root }, loggers };
   }
-  const format = options.log?.format ?? config.get('odradek.log.format');
+  const format = config.get('odradek.log.format');
   const root: Logger = createLogger({ format: format === 'json' ? 'json' : 'text', level: 'trace' });
   const loggers = new PartLoggers(root, level);
   return { world: { ...createSystemWorld(), logger: loggers.root }, loggers };

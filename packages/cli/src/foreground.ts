@@ -31,7 +31,8 @@ function readFile(file: string): string {
 
 export function logOptions(env: NodeJS.ProcessEnv): { readonly format?: string; readonly level?: string } {
   const { ODRADEK_LOG_FORMAT: format, ODRADEK_LOG_LEVEL: level } = env;
-  return { ...(format === undefined ? {} : { format }), ...(level === undefined ? {} : { level }) };
+  // An empty variable is one that is not set.
+  return { ...(format ? { format } : {}), ...(level ? { level } : {}) };
 }
 
 /** Another signal to stop so soon after the first is the same wish: at Ctrl-C `npm start` gets one from the terminal and one from npm. */
