@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +71,15 @@ for (const { name, args, expected } of [
     assert.equal(stdout.toString(), '');
   });
 }
+
+test('the published command says so where nothing has been built', async () => {
+  mkdirSync(join(directory, 'unbuilt', 'bin'), { recursive: true });
+  const copy = join(directory, 'unbuilt', 'bin', 'odradek.mjs');
+  copyFileSync(new URL('../bin/odradek.js', import.meta.url), copy);
+  const { exitCode, stderr } = await runCommand(process.execPath, [copy, 'start'], { mayFail: true });
+  assert.equal(exitCode, 1);
+  assert.match(stderr, /^odradek: this is a clone that has not been built; [^\n]*\n$/);
+});
 
 test('a cluster keeps away from the data of a single broker', async () => {
   mkdirSync(join(directory, 'single'));
