@@ -38,14 +38,13 @@ export class BrokerConfig {
   readonly warnings: readonly string[];
   /** What is to be listened on. KRaft's controller listeners are not among them. */
   readonly listeners: readonly ListenerAddress[];
-  /** What others are told; an empty host stands for the machine's name, port 0 for the port that was bound. */
-  readonly advertisedListeners: readonly ListenerAddress[];
   /** The listener that brokers use among themselves. */
   readonly interBrokerListenerName: string;
   readonly #static: Properties;
   #dynamicDefault: Properties = nothing;
   #dynamicBroker: Properties = nothing;
   #values: ReadonlyMap<string, SettingScalar | null>;
+  #advertisedListeners: readonly ListenerAddress[];
   readonly #listeners = new Set<{ readonly names: ReadonlySet<string>; readonly listener: () => void }>();
 
   /** Throws ConfigError with one line that says what is wrong. */
@@ -53,13 +52,12 @@ export class BrokerConfig {
     this.#static = withNodeId(properties);
     for (const [name, text] of this.#static) checkText(name, text);
     this.#values = this.#merge(nothing, nothing);
-    const controllerListeners = (this.get('controller.listener.names') ?? []).map((name) => name.toUpperCase());
     checkBrokerValues((name) => this.get(name));
-    const open = readListeners(this, controllerListeners);
+    const open = readListeners(this);
     this.listeners = open.listeners;
-    this.advertisedListeners = open.advertisedListeners;
     this.interBrokerListenerName = open.interBrokerListenerName;
-    this.warnings = collectWarnings(this.#static, open);
+    this.#advertisedListeners = readAdvertised(this, open, this.get('advertised.listeners'));
+    this.warnings = collectWarnings(this.#static, this.#advertisedListeners, open);
   }
 
   get<K extends BrokerSettingName>(name: K): BrokerSettingValue<K> {
@@ -82,6 +80,11 @@ export class BrokerConfig {
     const text = this.#dynamicBroker.get(own) ?? this.#dynamicDefault.get(own) ?? this.#static.get(own);
     if (text === undefined) return undefined;
     return parseSetting(own, allSettings[name] as Setting, text) as BrokerSettingValue<K>;
+  }
+
+  /** What others are told now; an empty host stands for the machine's name, port 0 for the port that was bound. */
+  get advertisedListeners(): readonly ListenerAddress[] {
+    return this.#advertisedListeners;
   }
 
   /** The number given by node.id or broker.id; -1: to be generated. */
@@ -153,6 +156,12 @@ export class BrokerConfig {
     if (level === 'dynamicBroker') this.#dynamicBroker = usable;
     else this.#dynamicDefault = usable;
     this.#values = this.#merge(this.#dynamicDefault, this.#dynamicBroker);
+    try {
+      this.#advertisedListeners = readAdvertised(this, this, this.get('advertised.listeners'));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(error.message);
+    }
     this.#tell(before);
     return problems;
   }
@@ -168,6 +177,9 @@ export class BrokerConfig {
     const after: typeof this.get = (name) => values.get(name) as never;
     checkBrokerValues(after);
     checkThreadChanges((name) => this.get(name), after);
+    // One that was stored by somebody else, and cannot be used here, is in the way of nothing else.
+    const isMoved = String(this.get('advertised.listeners')) !== String(after('advertised.listeners'));
+    if (isMoved) readAdvertised(this, this, after('advertised.listeners'));
   }
 
   /** Calls the listener after the value of one of the settings has changed. Returns what ends it. */
@@ -219,15 +231,14 @@ function checkText(name: string, text: string): void {
 
 interface OpenListeners {
   readonly listeners: readonly ListenerAddress[];
-  readonly advertisedListeners: readonly ListenerAddress[];
   readonly interBrokerListenerName: string;
   /** KRaft's controller listeners. */
   readonly unopened: readonly string[];
 }
 
-function readListeners(config: BrokerConfig, controllerListeners: readonly string[]): OpenListeners {
+function readListeners(config: BrokerConfig): OpenListeners {
   const protocols = parseProtocolMap(config.get('listener.security.protocol.map'));
-  const isController = (entry: string) => controllerListeners.includes((entry.split('://')[0] ?? '').toUpperCase());
+  const isController = ofController(config);
   const listeners = parseListeners(
     'listeners',
     config.get('listeners').filter((entry) => !isController(entry)),
@@ -235,11 +246,28 @@ function readListeners(config: BrokerConfig, controllerListeners: readonly strin
   );
   if (listeners.length === 0)
     throw new ConfigError('listeners names nothing but listeners of a KRaft controller, so no client could connect');
-  const advertised = config.get('advertised.listeners')?.filter((entry) => !isController(entry));
-  const advertisedListeners = advertised === undefined ? listeners : parseListeners('advertised.listeners', advertised, protocols);
   const interBrokerListenerName = nameInterBrokerListener(config, protocols);
-  checkAdvertised(config, listeners, advertisedListeners, interBrokerListenerName);
-  return { listeners, advertisedListeners, interBrokerListenerName, unopened: config.get('listeners').filter(isController) };
+  return { listeners, interBrokerListenerName, unopened: config.get('listeners').filter(isController) };
+}
+
+/** Whether an entry is a listener of KRaft's controller. */
+function ofController(config: BrokerConfig): (entry: string) => boolean {
+  const names = (config.get('controller.listener.names') ?? []).map((name) => name.toUpperCase());
+  return (entry) => names.includes((entry.split('://')[0] ?? '').toUpperCase());
+}
+
+/** Of a value of advertised.listeners: the listeners themselves where there is none. Throws ConfigError. */
+function readAdvertised(
+  config: BrokerConfig,
+  { listeners, interBrokerListenerName }: Pick<OpenListeners, 'listeners' | 'interBrokerListenerName'>,
+  entries: readonly string[] | null,
+): readonly ListenerAddress[] {
+  const isController = ofController(config);
+  const protocols = parseProtocolMap(config.get('listener.security.protocol.map'));
+  const told = entries?.filter((entry) => !isController(entry));
+  const advertised = told === undefined ? listeners : parseListeners('advertised.listeners', told, protocols);
+  checkAdvertised(config, listeners, advertised, interBrokerListenerName);
+  return advertised;
 }
 
 function nameInterBrokerListener(config: BrokerConfig, protocols: ReadonlyMap<string, string>): string {
@@ -302,7 +330,11 @@ function meantInstead(name: string): string {
 /** Prefixes of keys that belong to plug-ins. */
 const pluginPrefixes = ['rsm.config.', 'rlmm.config.', 'config.providers.'];
 
-function collectWarnings(given: Properties, { advertisedListeners, unopened }: OpenListeners): string[] {
+function collectWarnings(
+  given: Properties,
+  advertised: readonly ListenerAddress[],
+  { unopened }: Pick<OpenListeners, 'unopened'>,
+): string[] {
   const names = [...given.keys()];
   const unknown = names.filter(
     (name) => allSettings[listenerSetting(name) ?? name] === undefined && !pluginPrefixes.some((prefix) => name.startsWith(prefix)),
@@ -314,7 +346,7 @@ function collectWarnings(given: Properties, { advertisedListeners, unopened }: O
   return [
     ...unknown.map((name) => `Unknown configuration ${name} is ignored${meantInstead(name)}`),
     ...(kraft.length === 0 ? [] : [`Odradek has no KRaft quorum and ignores ${kraft.join(', ')}`]),
-    ...(advertisedListeners.some(({ host }) => host === '::')
+    ...(advertised.some(({ host }) => host === '::')
       ? ['Clients are told to connect to [::], which reaches no other machine: advertised.listeners can name an address that does']
       : []),
     ...unopened.map((entry) => `The listener ${entry} is for a KRaft controller and is not opened`),

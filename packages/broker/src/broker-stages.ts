@@ -13,6 +13,7 @@ import { TopicChanges } from './admin/topic-changes.ts';
 import type { BrokerConfig } from './broker-config.ts';
 import { type BrokerDisk, loadLogs } from './broker-disk.ts';
 import {
+  type BrokerToRegister,
   createPersistentPaths,
   ensureAddressesAreFree,
   generateBrokerId,
@@ -299,18 +300,19 @@ function peerPool({ config, world, loggers, stoppers }: Assembly, brokerId: numb
 
 // ---- The broker's place in the cluster ----
 
-/** Registers the broker under the endpoints, and stands for election as the controller. */
+/** Registers the broker under the endpoints that others are to be told, and stands for election as the controller. */
 export async function takePlace(
   { config, world, logger, stoppers }: Assembly,
   { membership, brokerId, isShared }: Cluster,
   { configChanges }: State,
   { controller, controllerClient }: Services,
-  endpoints: readonly BrokerEndpoint[],
+  endpoints: () => readonly BrokerEndpoint[],
 ): Promise<void> {
   membership.follow(controller);
-  const registration = { id: brokerId, rack: config.get('broker.rack'), endpoints };
-  await ensureAddressesAreFree(membership.coordination, registration);
-  await membership.register(registration);
+  const registration = () => ({ id: brokerId, rack: config.get('broker.rack'), endpoints: endpoints() });
+  await ensureAddressesAreFree(membership.coordination, registration());
+  await membership.register(registration());
+  stoppers.push(followAdvertisedListeners(config, membership, registration, logger));
   stoppers.push(() => controller.close());
   stoppers.push(followUncleanElection(config, configChanges, controller));
   await controller.start();
@@ -328,6 +330,29 @@ export async function takePlace(
       logger,
     }),
   );
+}
+
+/** Registers the broker under other addresses when advertised.listeners changes. Answers how to stop that. */
+function followAdvertisedListeners(
+  config: BrokerConfig,
+  membership: ClusterMembership,
+  registration: () => BrokerToRegister,
+  logger: Logger,
+): () => void {
+  let last: Promise<void> = Promise.resolve();
+  const move = async (): Promise<void> => {
+    try {
+      await ensureAddressesAreFree(membership.coordination, registration());
+      await membership.update(registration());
+      const endpoints = registration().endpoints.map(({ listener, host, port }) => `${listener}://${host}:${port}`);
+      logger.info('This broker is to be reached elsewhere', { endpoints: endpoints.join(',') });
+    } catch (error) {
+      logger.error('The addresses of this broker stay as they are', { error });
+    }
+  };
+  return config.onChange(['advertised.listeners'], () => {
+    last = last.then(move);
+  });
 }
 
 /** Where unclean elections become allowed, partitions without a leader may have one now. Answers how to stop that. */

@@ -95,7 +95,7 @@ async function build(options: BrokerOptions, assembly: Assembly, startedMs: numb
   signal?.throwIfAborted();
   handling.sockets.serve();
 
-  const bootstrap = bootstrapOf(advertised);
+  const bootstrap = bootstrapOf(advertised());
   const { brokerId, clusterId } = cluster;
   loggers.root.info(`Odradek ${options.version ?? ''} is ready at ${bootstrap}`.replace('  ', ' '), {
     broker: brokerId,

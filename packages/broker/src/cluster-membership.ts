@@ -33,6 +33,8 @@ export class ClusterMembership {
   readonly #followers: MembershipFollower[] = [];
   readonly #stopListening: () => void;
   #registration: BrokerToRegister | undefined;
+  /** The registration in the store is not that one yet. */
+  #isOutdated = false;
   #epoch = -1;
   #renewal: Promise<void> | undefined;
   #pause: { readonly task: TimerTask; readonly end: () => void } | undefined;
@@ -72,10 +74,21 @@ export class ClusterMembership {
     }
   }
 
-  /** Other endpoints for a broker that is registered. */
+  /** Other endpoints for a broker that is registered. When the store goes away meanwhile, it is told once it is back. */
   async update(registration: BrokerToRegister): Promise<void> {
     this.#registration = registration;
-    await updateRegistration(this.#session, registration, this.#parts.clock);
+    this.#isOutdated = true;
+    await this.#updateNow(registration);
+  }
+
+  async #updateNow(registration: BrokerToRegister): Promise<void> {
+    try {
+      await updateRegistration(this.#session, registration, this.#parts.clock);
+      if (this.#registration === registration) this.#isOutdated = false;
+    } catch (error) {
+      if (!isCoordinationError(error, 'ConnectionLoss', 'SessionExpired')) throw error;
+      this.#parts.logger.warn('The registration of this broker could not be changed yet', { error });
+    }
   }
 
   /** Followers are told in the order in which they came. */
@@ -107,6 +120,11 @@ export class ClusterMembership {
     if (this.#isLeaving && state === 'disconnected') this.#endSession();
     if (state === 'disconnected') logger.warn('The coordination store cannot be reached');
     if (state === 'connected') logger.info('The coordination store can be reached again');
+    if (state === 'connected' && this.#isOutdated && this.#registration !== undefined) {
+      this.#updateNow(this.#registration).catch((error: unknown) =>
+        logger.error('The registration of this broker could not be changed', { error }),
+      );
+    }
     // A session that is lost while its predecessor is being replaced is replaced by the same renewal.
     if (state === 'expired') this.#renewal ??= this.#renew();
   }
@@ -154,6 +172,7 @@ export class ClusterMembership {
   async #registerNow(registration: BrokerToRegister): Promise<void> {
     const { clock, timer, logger, sessionTimeoutMs } = this.#parts;
     this.#epoch = await registerBroker(this.#session, registration, { clock, timer, logger, sessionTimeoutMs });
+    if (this.#registration === registration) this.#isOutdated = false;
   }
 
   async #tell(follower: MembershipFollower, what: keyof MembershipFollower): Promise<void> {

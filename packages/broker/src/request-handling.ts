@@ -94,8 +94,8 @@ export function buildRequestHandling(
 
 export interface OpenListeners {
   readonly bound: readonly ListenerAddress[];
-  /** What clients and other brokers are told. */
-  readonly advertised: readonly BrokerEndpoint[];
+  /** What clients and other brokers are to be told now. */
+  advertised(): readonly BrokerEndpoint[];
 }
 
 /** Opens the listeners. Whoever connects before the broker is ready waits. */
@@ -109,7 +109,7 @@ export async function openListeners({ config, stoppers }: Assembly, { sockets }:
       throw cannotOpen(listener, error);
     }
   }
-  return { bound, advertised: advertisedEndpoints(config, bound) };
+  return { bound, advertised: () => advertisedEndpoints(config, bound) };
 }
 
 /** What the system means by its error, which stands behind it. */

@@ -45,6 +45,8 @@ test('refuses what cannot be set, with Kafka’s code', async (t) => {
     [broker, { 'num.io.threads': '3' }, INVALID_REQUEST, /^num\.io\.threads can go from 8 to between 4 and 16 .*, not to 3$/],
     [broker, { 'num.io.threads': '17' }, INVALID_REQUEST, /^num\.io\.threads can go from 8 to between 4 and 16 .*, not to 17$/],
     [broker, { listeners: 'PLAINTEXT://:1' }, INVALID_REQUEST, /^The listeners stay as they are/],
+    [broker, { 'advertised.listeners': 'OTHER://h:1' }, INVALID_REQUEST, /OTHER has no security protocol/],
+    [broker, { 'advertised.listeners': 'SSL://h:1' }, INVALID_REQUEST, /^advertised\.listeners names SSL/],
     [brokers, { 'ssl.client.auth': 'none' }, INVALID_REQUEST, /a broker id must be given: \[ssl\.client\.auth\]$/],
     [brokers, { 'listener.name.a.ssl.key.password': 'p' }, INVALID_REQUEST, /a broker id must be given/],
     [group, { bogus: '1' }, INVALID_CONFIG, /^Unknown group config name: bogus$/],

@@ -121,7 +121,7 @@ const keyMaterial: readonly string[] = [
 ] satisfies readonly (keyof typeof sslSettings)[];
 
 /** Kafka can do these; Odradek binds its listeners once. */
-const boundAtStart = ['listeners', 'advertised.listeners', 'listener.security.protocol.map'];
+const boundAtStart = ['listeners', 'listener.security.protocol.map'];
 
 /** Per listener, but for all brokers. */
 const clusterWideListenerSettings = ['max.connections', 'max.connection.creation.rate', 'num.network.threads'];
