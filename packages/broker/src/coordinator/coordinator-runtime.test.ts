@@ -344,6 +344,19 @@ describe('the coordinator runtime', () => {
       assert.equal(await read(), '0:a');
     });
 
+    test('that fail harm nobody else', async () => {
+      await runtime.load(0, 0);
+      await runtime.write(0, ({ timer }) => {
+        timer.schedule('faulty', 1000, () => {
+          throw new Error('a fault');
+        });
+        return answer(undefined);
+      });
+      await schedule('a');
+      await world.advance(10_000);
+      assert.equal(await read(), '0:a');
+    });
+
     test('of one key take each other’s place, and can be called off', async () => {
       await runtime.load(0, 0);
       await schedule('a');

@@ -192,15 +192,14 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
         endTransaction: (producerId, isCommitted) => shard.endTransaction?.(producerId, isCommitted),
       });
       this.#await(partition, loaded, committed);
+      if (this.#shards.get(partition) !== loaded) return;
+      loaded.isLoading = false;
+      shard.onLoaded();
     } catch (error) {
       // The partition stays without a coordinator here; its clients look for another.
       this.#parts.logger.error('Could not load a coordinator partition', { partition, error });
       if (this.#shards.get(partition) === loaded) this.#drop(partition, loaded);
-      return;
     }
-    if (this.#shards.get(partition) !== loaded) return;
-    loaded.isLoading = false;
-    shard.onLoaded();
   }
 
   #reload(partition: number, loaded: Loaded<S>, error: unknown): void {
@@ -221,7 +220,14 @@ export class CoordinatorRuntime<S extends CoordinatorShard> {
   async #runTimer(partition: number, timer: CoordinatorTimer, operation: TimerOperation): Promise<boolean> {
     const loaded = this.#shards.get(partition);
     if (loaded === undefined || loaded.timer !== timer || loaded.isLoading) return true;
-    const outcome = operation();
+    let outcome: Outcome<void>;
+    try {
+      outcome = operation();
+    } catch (error) {
+      // Nobody waits for it; the others must not suffer.
+      this.#parts.logger.error('A timer of a coordinator failed', { partition, error });
+      return true;
+    }
     try {
       await this.#perform(partition, loaded, outcome);
       return true;

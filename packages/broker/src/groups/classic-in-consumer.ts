@@ -22,7 +22,7 @@ import type { ConsumerGroup } from './consumer-group.ts';
 import { type ConsumerMember, newConsumerMember, topicNames } from './consumer-member.ts';
 import { type ConsumerMembership, ensureInstance, unknownMember } from './consumer-membership.ts';
 import { progress } from './consumer-progress.ts';
-import { byTopicId, type GroupConversion, readSubscription, writeAssignment } from './group-conversion.ts';
+import { byTopicId, type GroupConversion, readSubscription, subscriptionVersion, writeAssignment } from './group-conversion.ts';
 import type { GroupSettings } from './group-settings.ts';
 
 export interface ClassicInConsumerParts {
@@ -128,12 +128,11 @@ export class ClassicInConsumer {
     }
     timers.synced(groupId, memberId);
     timers.expectHeartbeat(groupId, memberId, member.classic.sessionTimeoutMs);
-    const version = member.classic.protocols[0]?.metadata.readInt16BE(0) ?? 0;
     return answer<SyncAnswer>({
       errorCode: errorCodes.NONE,
       protocolType,
       protocolName,
-      assignment: writeAssignment(member.assignedPartitions, this.#parts.metadata(), version),
+      assignment: writeAssignment(member.assignedPartitions, this.#parts.metadata(), subscriptionVersion(member.classic)),
     });
   }
 

@@ -20,6 +20,7 @@ import { ClassicMember } from './classic-member.ts';
 import type { ClassicRebalance } from './classic-rebalance.ts';
 import { ConsumerGroup } from './consumer-group.ts';
 import {
+  type ClassicSide,
   type ConsumerMember,
   newConsumerMember,
   type OwnedPartitions,
@@ -184,7 +185,7 @@ export class GroupConversion {
         protocolType: consumerProtocolType,
         protocols: classic.protocols,
       });
-      const version = classic.protocols[0]?.metadata.readInt16BE(0) ?? 0;
+      const version = subscriptionVersion(classic);
       member.assignment = writeAssignment(group.targetAssignment.get(targetOf(memberId)) ?? new Map(), metadata, version);
       downgraded.add(member);
     }
@@ -219,6 +220,15 @@ function owned(target: TopicPartitions, epoch: number): OwnedPartitions {
 export function readSubscription(metadata: Buffer): ConsumerProtocolSubscription {
   const version = Math.min(metadata.readInt16BE(0), ConsumerProtocolSubscription.versions.max);
   return decodeMessage(ConsumerProtocolSubscription, version, metadata.subarray(2));
+}
+
+/**
+ * In which version the member understands its assignment. Of several protocols Kafka goes by the first, which need not be the one
+ * that the group has chosen: its metadata may be anything.
+ */
+export function subscriptionVersion({ protocols }: ClassicSide): number {
+  const metadata = protocols[0]?.metadata;
+  return metadata === undefined || metadata.length < 2 ? 0 : metadata.readInt16BE(0);
 }
 
 function readAssignment(assignment: Uint8Array, metadata: MetadataSnapshot): TopicPartitions {

@@ -1,6 +1,6 @@
 // The groups of one coordinator in simulated time, driven by the commands of the scripts in testdata:
 //
-//   join a [v=9] [id=…] [instance=i] [session=10s] [rebalance=60s] [type=consumer] [range=t1,t2] [roundrobin=t1]
+//   join a [v=9] [id=…] [instance=i] [session=10s] [rebalance=60s] [type=consumer] [range=t1,t2] [roundrobin=t1] [odd=yes]
 //   sync a [a=text b=text]       the leader's assignments, by client; from=2 speaks of another generation
 //   beat a, leave a b, leave instance=i
 //   commit a t-0=5 [meta=…] [gen=…] [v=9]; commit - t-0=5 without being a member

@@ -48,6 +48,8 @@ export class ScenarioMembers {
       const topics = options.get(protocol);
       return topics === undefined ? [] : [{ name: protocol, metadata: subscription(type, topics) }];
     });
+    // One that comes first, and whose metadata is not a subscription.
+    if (options.has('odd')) protocols.unshift({ name: 'odd', metadata: Buffer.alloc(1) });
     const request = {
       groupId: options.get('group') ?? 'g',
       sessionTimeoutMs: milliseconds(options.get('session') ?? '10s'),
