@@ -144,17 +144,19 @@ export class ConsumerGroup {
     return false;
   }
 
-  /** The assignor that most members ask for; null: none asks for any. `change` is a member as it will be. */
-  preferredAssignor(change?: ConsumerMember): string | null {
-    const votes = new Map<string, number>();
-    let best: string | null = null;
-    for (const member of membersAfter(this.#members, change).values()) {
-      if (member.serverAssignor === null) continue;
-      const count = (votes.get(member.serverAssignor) ?? 0) + 1;
-      votes.set(member.serverAssignor, count);
-      if (best === null || count > (votes.get(best) ?? 0)) best = member.serverAssignor;
+  /**
+   * The one that most members ask for of the assignors that there are. They come with the default first, which also serves where
+   * none is asked for.
+   */
+  preferredAssignor(names: Iterable<string>, members: ReadonlyMap<string, ConsumerMember> = this.#members): string {
+    const votes = new Map(Array.from(names, (name) => [name, 0]));
+    for (const { serverAssignor } of members.values()) {
+      const count = serverAssignor === null ? undefined : votes.get(serverAssignor);
+      if (serverAssignor !== null && count !== undefined) votes.set(serverAssignor, count + 1);
     }
-    return best;
+    const most = Math.max(...votes.values());
+    for (const [name, count] of votes) if (count === most) return name;
+    return '';
   }
 
   /** Whether a member of the classic protocol with these protocols could be in the group. */

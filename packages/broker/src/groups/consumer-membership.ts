@@ -159,7 +159,7 @@ export class ConsumerMembership {
       nowMs: clock.wallTimeMs(),
       metadata: this.#parts.metadata(),
       assignmentIntervalMs: settings.consumerAssignmentIntervalMs(groupId),
-      assignor: (name) => (assignors.get(name ?? '') ?? assignors.values().next().value) as Assignor,
+      assignors,
     };
   }
 
@@ -248,7 +248,6 @@ export class ConsumerMembership {
   fence<T>(group: ConsumerGroup, leaving: readonly ConsumerMember[], response: T): Outcome<T> {
     const { groupId } = group;
     if (leaving.length === 0) return answer(response);
-    for (const { memberId } of leaving) this.timers.forget(groupId, memberId);
     const downgraded = this.#parts.conversion.downgradeWithout(group, leaving);
     if (downgraded !== null) return { records: downgraded, response };
     const records = leaving.flatMap(({ memberId }) => memberTombstones(groupId, memberId));
@@ -269,6 +268,11 @@ export class ConsumerMembership {
     if (memberEpoch !== null && member.memberEpoch !== memberEpoch) return answer(undefined);
     this.#parts.logger.info(`A member of a consumer group is fenced: ${reason}`, { group: groupId, member: memberId });
     return this.fence(group, [member], undefined);
+  }
+
+  /** The member is out of the group; as long as that is not written, its time goes on. */
+  onRemoved(groupId: string, memberId: string): void {
+    this.timers.forget(groupId, memberId);
   }
 
   /** Members get a whole session to find their new coordinator. */

@@ -31,8 +31,8 @@ export interface ProgressParts {
   readonly metadata: MetadataSnapshot;
   /** `consumer.assignment.interval.ms` of the group: so much time is between two target assignments. */
   readonly assignmentIntervalMs: number;
-  /** The assignor of that name, or the default. */
-  readonly assignor: (name: string | null) => Assignor;
+  /** By name, the default first. */
+  readonly assignors: ReadonlyMap<string, Assignor>;
 }
 
 /** As member and group are when the records are applied. */
@@ -61,8 +61,9 @@ export function progress(
   const regexChange = changeRegex(group, before, updated, records);
   const members = membersAfter(group.members, updated);
   const regexes = group.resolvedRegexes;
-  const hasAssignorChanged =
-    before.serverAssignor !== updated.serverAssignor && group.preferredAssignor() !== group.preferredAssignor(updated);
+  const preferredAssignor = (of?: ReadonlyMap<string, ConsumerMember>): string =>
+    group.preferredAssignor(parts.assignors.keys(), of);
+  const hasAssignorChanged = before.serverAssignor !== updated.serverAssignor && preferredAssignor() !== preferredAssignor(members);
   const groupEpoch = nextEpoch(
     parts,
     group,
@@ -76,7 +77,9 @@ export function progress(
   let target = group.targetOf(updated) ?? nothing;
   let { assignmentTimestampMs } = group;
   if (groupEpoch > targetEpoch && mayAssign(parts, group)) {
-    const targets = assignTarget(group, members, regexes, parts.assignor(group.preferredAssignor(updated)), metadata);
+    const assignor = parts.assignors.get(preferredAssignor(members));
+    if (assignor === undefined) throw new Error('There is no assignor');
+    const targets = assignTarget(group, members, regexes, assignor, metadata);
     for (const [memberId, each] of targets) {
       if (!hasSameTarget(each, group.targetAssignment.get(memberId))) records.push(targetRecord(groupId, memberId, each));
     }

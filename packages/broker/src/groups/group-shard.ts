@@ -205,8 +205,7 @@ export class GroupShard implements CoordinatorShard {
 
   describeConsumer(groupId: string): DescribedConsumerGroup {
     const group = consumerOf(this.#groups.get(groupId));
-    const [defaultAssignor = ''] = this.#parts.assignors.keys();
-    if (group !== undefined) return describeConsumerGroup(group, defaultAssignor, this.#parts.metadata());
+    if (group !== undefined) return describeConsumerGroup(group, this.#parts.assignors.keys(), this.#parts.metadata());
     const isOther = this.#groups.has(groupId);
     const errorMessage = isOther ? `Group ${groupId} is not a consumer group.` : unknownGroup(groupId).message;
     return { errorCode: errorCodes.GROUP_ID_NOT_FOUND, errorMessage, groupId };
@@ -295,6 +294,9 @@ export class GroupShard implements CoordinatorShard {
     if (current?.type === 'consumer') {
       if (endsGroup(record)) this.#groups.delete(groupId);
       else replayConsumerRecord(current, record);
+      if (record.kind === 'consumerGroupMemberMetadata' && record.value === null) {
+        this.#consumer.onRemoved(groupId, record.key.memberId);
+      }
       return;
     }
     // Offsets are replayed before the group that committed them when its own first records have been compacted away.
