@@ -170,9 +170,10 @@ test('warns of keys that nobody knows, but not of a plug-in’s or a listener’
   ]);
 });
 
-test('warns of an address that is none', () => {
+test('warns of an address that is none, and of a directory that is not where it seems', () => {
   const { warnings } = configOf('listeners=PLAINTEXT://[::]:9092');
   assert.match(warnings.join('\n'), /^Clients are told to connect to \[::\]/);
+  assert.match(configOf(local, 'log.dirs=/a, ~/data').warnings.join('\n'), /^log\.dirs begins with ~/);
 });
 
 test('starts as a single broker on the file that Kafka ships for KRaft', () => {
@@ -198,7 +199,7 @@ test('starts as a single broker on the file that Kafka ships for KRaft', () => {
     [['PLAINTEXT', 'localhost']],
   );
   assert.deepEqual(config.warnings, [
-    'Odradek has no KRaft quorum and ignores process.roles, controller.quorum.bootstrap.servers, controller.listener.names',
+    'Odradek has no KRaft quorum and ignores process.roles, controller.quorum.bootstrap.servers, controller.listener.names; this broker is a cluster of its own, and several are one with zookeeper.connect',
     'The listener CONTROLLER://:9093 is for a KRaft controller and is not opened',
   ]);
 });

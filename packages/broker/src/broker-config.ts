@@ -322,6 +322,12 @@ function checkAdvertised(
   }
 }
 
+/** Nodes of one quorum would each be a cluster, and clients that know them all would find this or that. */
+function aloneInstead(given: Properties): string {
+  if (given.has('zookeeper.connect')) return '';
+  return '; this broker is a cluster of its own, and several are one with zookeeper.connect';
+}
+
 function meantInstead(name: string): string {
   const near = nearestName(name, Object.keys(allSettings));
   return near === undefined ? '' : `; ${near} is a setting`;
@@ -345,7 +351,10 @@ function collectWarnings(
   const kraft = names.filter((name) => name in kraftSettings);
   return [
     ...unknown.map((name) => `Unknown configuration ${name} is ignored${meantInstead(name)}`),
-    ...(kraft.length === 0 ? [] : [`Odradek has no KRaft quorum and ignores ${kraft.join(', ')}`]),
+    ...(kraft.length === 0 ? [] : [`Odradek has no KRaft quorum and ignores ${kraft.join(', ')}${aloneInstead(given)}`]),
+    ...(/(^|,)\s*~/.test(given.get('log.dirs') ?? given.get('log.dir') ?? '')
+      ? ['log.dirs begins with ~, which stands for a folder of that name here, and not for the home of anybody']
+      : []),
     ...(advertised.some(({ host }) => host === '::')
       ? ['Clients are told to connect to [::], which reaches no other machine: advertised.listeners can name an address that does']
       : []),
