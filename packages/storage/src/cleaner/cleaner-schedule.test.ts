@@ -83,3 +83,25 @@ test('batches that the topic would not take any more are cleaned like the others
   await world.runUntil(() => (log.cleanedOffset ?? 0) >= 2);
   assert.deepEqual(await cleaned.values(), [`2${large}`]);
 });
+
+test('a log can be deleted at every moment of its cleaning, and its directory stays online (operated cluster 3614260702)', async () => {
+  let mostMs = 0;
+  for (let afterMs = 0; afterMs === mostMs; afterMs++) {
+    const cleaned = await new CleanedLog().open();
+    const { log, manager, world } = cleaned;
+    cleaned.append('first');
+    cleaned.append('second');
+    log.roll();
+    await world.run(log.flush());
+    log.updateHighWatermark(log.logEndOffset);
+    world.setDiskDelay('broker', { min: 1, max: 1 });
+    await world.runUntil(() => manager.isBeingCleaned(log));
+    await world.advance(afterMs);
+    if (manager.isBeingCleaned(log)) mostMs = afterMs + 1;
+    manager.delete(log.topicPartition);
+    await world.advance(1000);
+    assert.equal(log.directory.isOnline, true, `deleted after ${afterMs} ms`);
+    await world.run(manager.close());
+  }
+  assert.ok(mostMs > 5, `a cleaning takes only ${mostMs} ms`);
+});

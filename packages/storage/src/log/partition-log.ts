@@ -527,8 +527,8 @@ export class PartitionLog {
     try {
       await this.#body.replace(neighbours, cleaned, this.#config);
     } catch (error) {
-      // Half of it may have been done.
-      this.directory.fail(error);
+      // Half of it may have been done. That harms nobody where the log has been given up meanwhile, and its folder has another name.
+      if (!this.#isClosed) this.directory.fail(error);
       throw error;
     }
   }
