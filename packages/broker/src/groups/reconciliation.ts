@@ -56,7 +56,9 @@ function next(member: ConsumerMember, input: ReconciliationInput): ConsumerMembe
   for (const topicId of input.target.keys()) {
     for (const partition of target(topicId) ?? []) {
       if (member.assignedPartitions.get(topicId)?.has(partition) === true) continue;
-      if (input.isOwned(topicId, partition)) isWaiting = true;
+      // What the member has just given up itself nobody else has yet.
+      const isItsOwn = member.partitionsPendingRevocation.get(topicId)?.has(partition) === true;
+      if (!isItsOwn && input.isOwned(topicId, partition)) isWaiting = true;
       else put(added, topicId, partition, input.targetEpoch);
     }
   }
