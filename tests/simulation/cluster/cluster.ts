@@ -101,7 +101,8 @@ async function telling(
 
 async function recover(simulated: SimulatedCluster, fate: Fate): Promise<void> {
   fate.relent();
-  await simulated.world.runUntil(() => isWhole(simulated), recoveryLimitMs);
+  await simulated.world.runUntil(() => simulated.failures.length > 0 || isWhole(simulated), recoveryLimitMs);
+  assert.deepEqual(simulated.failures, []);
 }
 
 async function settle(simulated: SimulatedCluster, watch: ClusterWatch, load: ClusterLoad): Promise<void> {
