@@ -19,8 +19,9 @@ export async function openCoordinationStore(assembly: Assembly, directory: strin
       failed.resolve(new Error(`The coordination journal in ${directory} has failed`, { cause: error }));
     };
     const store = await EmbeddedStore.open({ fileSystem, timer, clock, logger, directory, onFailure }).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`The coordination journal in ${directory} cannot be opened: ${reason}`, { cause });
+      // What the store itself has against the journal names it.
+      if (!(cause instanceof Error && 'syscall' in cause)) throw cause;
+      throw new Error(`The coordination journal in ${directory} cannot be opened: ${cause.message}`, { cause });
     });
     stoppers.push(() => store.close());
     return store;
