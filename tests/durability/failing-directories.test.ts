@@ -350,6 +350,21 @@ describe('the broker stops', () => {
     await on.world.run(on.broker.close());
   });
 
+  test('while it starts, when no directory is left or not the one with its coordination tree', async () => {
+    const on = await new BrokerOnDisks(['/data', '/two']).start();
+    await on.create('orders', 2);
+    await on.world.run(on.broker.close());
+    const fault = { path: /^\/data\/orders-/ };
+    on.disk.faults.add(fault);
+    await assert.rejects(on.start(), /The log directory \/data, which has the coordination journal, has failed/);
+    on.disk.faults.add({ path: /^\/two\/orders-/ });
+    await assert.rejects(on.start(), /No log directory can be used: \/data: .*; \/two: /);
+    on.disk.faults.clear();
+    await on.start();
+    for (const index of [0, 1]) assert.equal(await on.endOffset('orders', index), 0);
+    await on.world.run(on.broker.close());
+  });
+
   test('when the journal of its coordination tree cannot be forced to the device', async () => {
     const on = await new BrokerOnDisks(['/data']).start();
     on.disk.faults.add({ path: /coordination\.journal/, operations: ['sync'] });

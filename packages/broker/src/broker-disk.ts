@@ -59,16 +59,24 @@ function reportRecovery({ startReport }: LogManager, logger: Logger): void {
 /** How long a partition that a full disk has refused waits for being tried again. */
 const fullDiskRetryMs = 5000;
 
-/** A directory that fails takes its partitions along; without the last one, or the one with the journal, the broker stops. */
+/**
+ * A directory that fails takes its partitions along; without the last one, or the one with the journal, the broker stops. Throws where that
+ * came while the logs were being opened.
+ */
 export function followDiskFailures(
   { world, loggers, logger, failed }: Assembly,
   { logManager, later }: BrokerDisk,
   { coordination, coordinationDirectory, brokerId }: Cluster,
   { replicaManager }: State,
 ): void {
+  const online = (): LogDirectory[] => logManager.directories.filter(({ isOnline }) => isOnline);
+  const needed = logManager.directories.find(({ path }) => path === coordinationDirectory);
+  if (needed?.isOnline === false)
+    throw new Error(`The log directory ${needed.path}, which has the coordination journal, has failed`);
+  if (online().length === 0) throw new Error('All log directories have failed');
   later.onDirectoryOffline = (directory) => {
     replicaManager.takeDirectoryOffline(directory);
-    if (directory.path === coordinationDirectory || !logManager.directories.some(({ isOnline }) => isOnline)) {
+    if (directory === needed || online().length === 0) {
       loggers.root.fatal('The broker stops: the disk that it cannot do without has failed', { directory: directory.path });
       failed.resolve(new Error(`The log directory ${directory.path} has failed`));
       return;

@@ -15,6 +15,7 @@ export type { ActiveProducer, BatchMetadata, ProducerState } from './log/produce
 export { parseTopicPartition, type TopicPartition, topicPartitionKey } from './log/topic-partition.ts';
 export { type AbortedTransaction, readTransactionEntry, transactionEntryBytes } from './log/transaction-index.ts';
 export type { FoundPartition } from './manager/found-partitions.ts';
+export type { StartReport } from './manager/load-all.ts';
 export { InvalidLogDirectoryError, type LogDirectory } from './manager/log-directory.ts';
 export type { MaintenanceIntervals } from './manager/log-maintenance.ts';
 export {
@@ -23,7 +24,6 @@ export {
   LogManager,
   type LogManagerOptions,
   mayMove,
-  type StartReport,
 } from './manager/log-manager.ts';
 export { defaultMoveSettings, type MoveSettings } from './manager/log-moves.ts';
 export { type Finding, type VerificationRule, verificationRules } from './verify/findings.ts';

@@ -14,8 +14,8 @@ export class CheckpointBarrier {
 
   constructor(directory: LogDirectory, isMissing: boolean) {
     this.#directory = directory;
-    this.#isMissing = isMissing;
     // A log of the same name may have been deleted a moment ago.
+    this.#isMissing = isMissing || directory.isCheckpointMissing;
     if (directory.checkpointUnderWay !== undefined) this.#await(directory.checkpointUnderWay);
   }
 

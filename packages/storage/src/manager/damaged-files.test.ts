@@ -50,6 +50,15 @@ class Directory {
     this.machine.fileSystem.replaceFileSync(path, content);
   }
 
+  /** What the checkpoint says of the topic. */
+  lineOf(topic: string, path: string): string | undefined {
+    return this.machine.fileSystem
+      .readFileSync(path)
+      .toString()
+      .split('\n')
+      .find((line) => line.startsWith(`${topic} `));
+  }
+
   get warnings(): string {
     return this.world.logText.filter((line) => / (WARN|ERROR) /.test(line)).join('');
   }
@@ -134,6 +143,44 @@ describe('a log that cannot be opened though the disk works', () => {
       });
     }
     assert.match(directory.warnings, /A log cannot be opened; its partition is offline/);
+    await directory.close();
+  });
+
+  test('keeps what the checkpoints say of it, and is recovered when it can be opened again', async () => {
+    const directory = await new Directory().open();
+    for (const topic of ['orders', 'other']) await directory.fill(topic);
+    directory.log('orders').deleteRecordsBefore(4);
+    await directory.close();
+    directory.machine.fileSystem.removeSync('/data/.kafka_cleanshutdown');
+    const checkpoints = ['recovery-point', 'replication', 'log-start'].map((name) => `/data/${name}-offset-checkpoint`);
+    const lines = checkpoints.map((path) => directory.lineOf('orders', path));
+    const active = directory.machine.fileSystem.listSync('/data/orders-0').findLast((name) => name.endsWith('.log'));
+    const damaged = `/data/orders-0/${active?.replace('.log', '.txnindex')}`;
+    directory.damage(damaged, Buffer.concat([Buffer.from([0, 9]), Buffer.alloc(32)]));
+    await directory.open();
+    assert.equal(directory.manager.get({ topic: 'orders', partition: 0 }), undefined);
+    await directory.world.advance(100_000);
+    await directory.close();
+    assert.equal(directory.machine.fileSystem.statSync('/data/.kafka_cleanshutdown'), undefined, 'it has not been recovered');
+    assert.deepEqual(
+      checkpoints.map((path) => directory.lineOf('orders', path)),
+      lines,
+    );
+    directory.machine.fileSystem.removeSync(damaged);
+    await directory.open();
+    assert.equal(directory.manager.startReport.isClean, false);
+    assert.deepEqual([directory.log('orders').logStartOffset, directory.log('orders').highWatermark], [4, 10]);
+    await directory.close();
+    assert.notEqual(directory.machine.fileSystem.statSync('/data/.kafka_cleanshutdown'), undefined);
+  });
+
+  test('is not deleted while its disk is away', async () => {
+    const directory = await withUnreadable();
+    directory.machine.fileSystem.faults.add({ path: '/data/orders-0', operations: ['rename'] });
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      assert.throws(() => directory.manager.delete({ topic: 'orders', partition: 0 }), { code: errorCodes.KAFKA_STORAGE_ERROR });
+    }
+    assert.deepEqual(directory.offline, ['/data']);
     await directory.close();
   });
 

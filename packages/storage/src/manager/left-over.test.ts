@@ -6,7 +6,7 @@ import { leftOverOf } from './left-over.ts';
 const a = 'AAAAAAAAAAAAAAAAAAAAAQ';
 const b = 'AAAAAAAAAAAAAAAAAAAAAg';
 
-for (const { name, topics, created, contained, leftOver, hasOwnRecords } of [
+for (const { name, topics, created, starts = [0, 0], contained, leftOver, hasOwnRecords } of [
   {
     name: 'the one that the other contains',
     topics: [a, a],
@@ -21,6 +21,24 @@ for (const { name, topics, created, contained, leftOver, hasOwnRecords } of [
     created: [1, 2],
     contained: ['one', 'other'],
     leftOver: 'other',
+    hasOwnRecords: false,
+  },
+  {
+    name: 'of two that end alike the one that begins earlier',
+    topics: [a, a],
+    created: [2, 1],
+    starts: [0, 5],
+    contained: ['one', 'other'],
+    leftOver: 'one',
+    hasOwnRecords: false,
+  },
+  {
+    name: 'the one that the other contains, also where that begins later',
+    topics: [a, a],
+    created: [1, 2],
+    starts: [0, 5],
+    contained: ['one'],
+    leftOver: 'one',
     hasOwnRecords: false,
   },
   {
@@ -48,9 +66,9 @@ for (const { name, topics, created, contained, leftOver, hasOwnRecords } of [
     hasOwnRecords: true,
   },
 ] as const) {
-  test(`of two folders for a partition ${name} is left over`, () => {
-    const one = { name: 'one', topicId: topics[0], createdMs: created[0] };
-    const other = { name: 'other', topicId: topics[1], createdMs: created[1] };
+  test(`of two folders for a partition, ${name} is left over`, () => {
+    const one = { name: 'one', topicId: topics[0], logStartOffset: starts[0], createdMs: created[0] };
+    const other = { name: 'other', topicId: topics[1], logStartOffset: starts[1], createdMs: created[1] };
     const found = leftOverOf<typeof one | typeof other>(one, other, (log) => (contained as readonly string[]).includes(log.name));
     assert.deepEqual([found.log.name, found.hasOwnRecords], [leftOver, hasOwnRecords]);
   });

@@ -23,8 +23,12 @@ export interface FoundLog extends LoadedLog {
 /** A log that cannot be opened though its disk works: its files make no sense, or we make a mistake. */
 export interface UnreadableLog {
   readonly name: string;
+  readonly topicPartition: TopicPartition;
   readonly isFuture: boolean;
   readonly path: string;
+  readonly directory: LogDirectory;
+  /** What the checkpoints say of it: whoever opens it one day needs to know. */
+  readonly offsets: Readonly<Partial<Record<CheckpointName, number>>>;
   readonly error: unknown;
 }
 
@@ -38,22 +42,32 @@ export interface Loading {
   readonly unreadable: (log: UnreadableLog) => void;
 }
 
+export interface LoadedDirectory {
+  /** It was left in order. */
+  readonly isClean: boolean;
+  /** The checkpoints may say too much of a log, or tell of one that is not there any more, in whose place another may be made. */
+  readonly areCheckpointsStale: boolean;
+}
+
 /** How many logs are opened before other work has its turn. */
 const logsPerTurn = 64;
 
 /**
- * Throws when the disk has a fault. Answers whether the directory was left in order. Of the logs that a crash has left to be looked
- * through, several wait for the disk at the same time; all else is done in this thread, for one log after the other.
+ * Throws when the disk has a fault. Of the logs that a crash has left to be looked through, several wait for the disk at the same time;
+ * all else is done in this thread, for one log after the other.
  */
-export async function loadDirectory(directory: LogDirectory, loading: Loading): Promise<boolean> {
+export async function loadDirectory(directory: LogDirectory, loading: Loading): Promise<LoadedDirectory> {
   const { fileSystem, timer } = loading.world;
   const isClean = directory.takeCleanShutdownMark();
   const checkpoints = readCheckpoints(directory, loading.world);
+  const absent = new Set(Object.values(checkpoints).flatMap((offsets) => [...offsets.keys()]));
+  const hasLines = absent.size > 0;
   const folders = logFolders(directory, fileSystem);
   let opened = 0;
   /** All lanes take from the same folders. An error ends them for all. */
   const openSome = async (): Promise<void> => {
     for (const folder of folders) {
+      absent.delete(topicPartitionKey(folder.topicPartition));
       await openFolder(folder, { directory, isClean, checkpoints, loading });
       opened += 1;
       if (opened % logsPerTurn === 0) await new Promise<void>((resolve) => timer.afterThisTurn(resolve));
@@ -61,7 +75,7 @@ export async function loadDirectory(directory: LogDirectory, loading: Loading): 
   };
   const lanes = await Promise.allSettled(Array.from({ length: loading.recoveryThreads }, openSome));
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
-  return isClean;
+  return { isClean, areCheckpointsStale: isClean ? absent.size > 0 : hasLines };
 }
 
 type Checkpoints = Readonly<Record<CheckpointName, ReadonlyMap<string, number>>>;
@@ -136,6 +150,11 @@ async function openFolder({ path, topicPartition, isFuture }: LogFolder, parts: 
     loading.found({ ...step.value, name, isFuture });
   } catch (error) {
     if (isDiskFault(error) || isPassingFault(error)) throw error;
-    loading.unreadable({ name, isFuture, path, error });
+    loading.unreadable({ name, topicPartition, isFuture, path, directory, offsets: offsetsOf(name, checkpoints), error });
   }
+}
+
+function offsetsOf(name: string, checkpoints: Checkpoints): UnreadableLog['offsets'] {
+  const lines = Object.entries(checkpoints).map(([checkpoint, offsets]) => [checkpoint, offsets.get(name)] as const);
+  return Object.fromEntries(lines.filter(([, offset]) => offset !== undefined));
 }

@@ -46,6 +46,7 @@ export class LogDirectory {
   #checkpoint: Promise<void> | undefined;
   /** It has not begun yet, so it will cover what is asked for now. */
   #isCheckpointAhead = false;
+  #isCheckpointMissing = false;
   /** Counts folders that got another name. A crash may give them back the old one until the device has heard of it. */
   #renames = 0;
   #forcedRenames = 0;
@@ -71,6 +72,11 @@ export class LogDirectory {
     return this.#checkpoint;
   }
 
+  /** The last that was asked for could not be written, for a full disk or want of files: the one on disk may tell of logs that are gone. */
+  get isCheckpointMissing(): boolean {
+    return this.#isCheckpointMissing;
+  }
+
   /**
    * One of the logs went back, or is gone: the checkpoints say too much of it until they are written again. Settles then. Those who
    * ask while one is being written share the next.
@@ -87,10 +93,15 @@ export class LogDirectory {
       return this.#owner.checkpoint(this);
     });
     this.#checkpoint = checkpoint;
-    const ended = (): void => {
-      if (this.#checkpoint === checkpoint) this.#checkpoint = undefined;
+    const ended = (isWritten: boolean): void => {
+      if (this.#checkpoint !== checkpoint) return;
+      this.#checkpoint = undefined;
+      this.#isCheckpointMissing = !isWritten;
     };
-    checkpoint.then(ended, ended);
+    checkpoint.then(
+      () => ended(true),
+      () => ended(false),
+    );
     return checkpoint;
   }
 

@@ -6,6 +6,7 @@ import { isPassingFault } from '../log/disk-fault.ts';
 import type { LogWorld } from '../log/log-files.ts';
 import type { LogSegment } from '../log/log-segment.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
+import type { UnreadableLog } from './load-directory.ts';
 import type { CheckpointName, LogDirectory } from './log-directory.ts';
 import { expiredSegments, isFromTheFuture, type SegmentAge, surplusSegments } from './retention.ts';
 
@@ -44,6 +45,8 @@ interface Logs {
   logs(): Iterable<PartitionLog>;
   /** Logs on their way into another directory have their lines in its checkpoints; what else happens to them comes from their source. */
   futures(): Iterable<PartitionLog>;
+  /** Logs that cannot be opened keep their lines as the start has found them. */
+  unreadable(): Iterable<UnreadableLog>;
   isBeingCleaned(log: PartitionLog): boolean;
   /** Told when a log begins later because old segments were deleted. */
   readonly onLogShortened: (log: PartitionLog) => void;
@@ -51,7 +54,7 @@ interface Logs {
 
 /** What a checkpoint says: the offset of each log. */
 interface Offsets {
-  readonly logs: readonly PartitionLog[];
+  readonly logs: readonly (PartitionLog | UnreadableLog)[];
   readonly offsets: readonly number[];
 }
 
@@ -145,8 +148,14 @@ export class LogMaintenance {
   }
 
   #offsetsIn(directory: LogDirectory, name: CheckpointName): Offsets {
-    const logs: PartitionLog[] = [];
+    const logs: (PartitionLog | UnreadableLog)[] = [];
     const offsets: number[] = [];
+    for (const log of this.#logs.unreadable()) {
+      const offset = log.offsets[name];
+      if (log.directory !== directory || offset === undefined) continue;
+      logs.push(log);
+      offsets.push(offset);
+    }
     for (const source of [this.#logs.logs(), this.#logs.futures()]) {
       for (const log of source) {
         if (log.directory !== directory) continue;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { errorCodes } from '@odradek/protocol';
 import { type SimulatedMachine, SimulatedWorld } from '@odradek/testing';
-import { defaultLogConfig } from '../log/log-config.ts';
+import { defaultLogConfig, type LogConfig } from '../log/log-config.ts';
 import { batch, topicId } from '../log/open-log.fixture.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import type { LogDirectory } from './log-directory.ts';
@@ -14,13 +14,14 @@ class Managed {
   readonly world = new SimulatedWorld({ seed: 1 });
   machine: SimulatedMachine = this.world.machine('broker');
   readonly offline: string[] = [];
+  topicLogConfig = (): LogConfig => defaultLogConfig;
   manager!: LogManager;
 
   async open(directories: readonly string[] = ['/one', '/two']): Promise<this> {
     this.manager = LogManager.open({
       world: this.machine,
       directories,
-      topicLogConfig: () => defaultLogConfig,
+      topicLogConfig: () => this.topicLogConfig(),
       onDirectoryOffline: ({ path }) => this.offline.push(path),
     });
     await this.world.run(this.manager.load());
@@ -32,7 +33,8 @@ class Managed {
   }
 
   async append(topic: string, value = 'v'): Promise<void> {
-    await this.world.run(this.log(topic).appendAsLeader(batch([value]), { leaderEpoch: 0, origin: 'client' }).written);
+    const log = this.manager.get({ topic, partition: 0 }) ?? this.log(topic);
+    await this.world.run(log.appendAsLeader(batch([value]), { leaderEpoch: 0, origin: 'client' }).written);
   }
 
   text(path: string): string {
@@ -95,6 +97,75 @@ test('a start that ends before the logs are opened leaves the directory as the l
   assert.deepEqual([managed.log('orders').logStartOffset, managed.log('orders').highWatermark], [1, 2]);
 });
 
+test('a start writes no checkpoints before it knows all logs of which they tell', async () => {
+  const managed = await new Managed().open();
+  for (const partition of [0, 1]) managed.log('orders', partition);
+  for (let partition = 0; partition < 200; partition++) managed.log('zebra', partition);
+  for (const log of managed.manager.logs()) {
+    for (const value of ['first', 'second']) log.appendAsLeader(batch([value]), { leaderEpoch: 0, origin: 'client' });
+    log.writeStaged();
+    log.updateHighWatermark(2);
+    log.deleteRecordsBefore(1);
+  }
+  await managed.world.run(managed.manager.checkpoint());
+  managed.machine = managed.world.crash('broker', 'everything');
+  // As a crash in the middle of a move may leave it.
+  const { fileSystem } = managed.machine;
+  fileSystem.makeDirectorySync('/two/orders-0');
+  for (const name of fileSystem.listSync('/one/orders-0'))
+    fileSystem.replaceFileSync(`/two/orders-0/${name}`, fileSystem.readFileSync(`/one/orders-0/${name}`));
+  const found = new Set<string>();
+  managed.topicLogConfig = () => {
+    found.add(managed.text('/one/log-start-offset-checkpoint') + managed.text('/two/log-start-offset-checkpoint'));
+    return defaultLogConfig;
+  };
+  await managed.open();
+  assert.equal(found.size, 1);
+  assert.equal(managed.manager.logCount, 202);
+  await managed.world.advance(10);
+  const folders = ['/one', '/two'].flatMap((path) => fileSystem.listSync(path)).filter((name) => name.startsWith('orders-0'));
+  assert.deepEqual(folders.map((name) => name.replace(/[0-9a-f]{32}/, 'ID')).sort(), ['orders-0', 'orders-0.ID-delete']);
+});
+
+describe('what a checkpoint tells of a log that is gone is not taken for true of the next of its name', () => {
+  async function withDeletedRecords(): Promise<Managed> {
+    const managed = await new Managed().open(['/data']);
+    for (const value of ['first', 'second', 'third']) await managed.append('orders', value);
+    managed.log('orders').updateHighWatermark(3);
+    managed.log('orders').deleteRecordsBefore(3);
+    await managed.world.run(managed.manager.checkpoint());
+    return managed;
+  }
+
+  async function assertKeepsWhatIsNew(managed: Managed): Promise<void> {
+    await managed.append('orders', 'new');
+    managed.machine = managed.world.crash('broker', 'everything');
+    await managed.open(['/data']);
+    const { logStartOffset, logEndOffset } = managed.log('orders', 0, otherId);
+    assert.deepEqual([logStartOffset, logEndOffset], [0, 1]);
+  }
+
+  test('where somebody has removed its folder', async () => {
+    const managed = await withDeletedRecords();
+    await managed.world.run(managed.manager.close());
+    managed.machine.fileSystem.removeSync('/data/orders-0');
+    await managed.open(['/data']);
+    managed.log('orders', 0, otherId);
+    await assertKeepsWhatIsNew(managed);
+  });
+
+  test('where the disk was too full for another checkpoint when it was deleted', async () => {
+    const managed = await withDeletedRecords();
+    const { faults } = managed.machine.fileSystem;
+    faults.add({ path: '/data/', operations: ['open', 'write'], code: 'ENOSPC' });
+    managed.manager.delete({ topic: 'orders', partition: 0 });
+    await managed.world.advance(10);
+    faults.clear();
+    managed.log('orders', 0, otherId);
+    await assertKeepsWhatIsNew(managed);
+  });
+});
+
 describe('a directory', () => {
   test('is for one process', async () => {
     const managed = await new Managed().open(['/data']);
@@ -153,6 +224,22 @@ describe('a directory', () => {
     managed.manager.delete({ topic: 'orders', partition: 0 });
     assert.equal(managed.manager.logCount, 0);
     managed.manager.delete({ topic: 'never-here', partition: 0 });
+  });
+
+  test('whose disk fails while its logs are opened is offline, and without another the start ends', async () => {
+    const managed = await new Managed().open();
+    for (const partition of [0, 1]) managed.log('orders', partition);
+    await managed.world.run(managed.manager.close());
+    const { faults } = managed.machine.fileSystem;
+    faults.add({ path: '/one/orders-0' });
+    await managed.open();
+    assert.deepEqual([managed.offline, managed.manager.logCount], [['/one'], 1]);
+    await managed.world.run(managed.manager.close());
+    faults.add({ path: '/two/orders-1' });
+    await assert.rejects(managed.open(), /No log directory can be used: .*\/one.*; .*\/two/);
+    await managed.world.run(managed.manager.close());
+    for (const path of ['/one', '/two'])
+      assert.equal(managed.machine.fileSystem.statSync(`${path}/.kafka_cleanshutdown`), undefined, path);
   });
 
   test('whose description cannot be read, or not be written, is offline too', async () => {

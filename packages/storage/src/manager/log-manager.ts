@@ -11,7 +11,6 @@ import { FilePool } from '../log/file-pool.ts';
 import type { LogConfig } from '../log/log-config.ts';
 import { longestFileName, partitionMetadataFile, setAsideFolder } from '../log/log-file-names.ts';
 import type { LogWorld } from '../log/log-files.ts';
-import type { RecoveryReport } from '../log/open-log.ts';
 import type { PartitionLog } from '../log/partition-log.ts';
 import { TailBudget } from '../log/tail-cache.ts';
 import { type TopicPartition, topicPartitionKey } from '../log/topic-partition.ts';
@@ -19,8 +18,8 @@ import { WriteScheduler } from '../log/write-scheduler.ts';
 import { FoldersAside } from './folders-aside.ts';
 import { type FoundPartition, findPartitions } from './found-partitions.ts';
 import { FutureLogs, type FutureLogsHost } from './future-logs.ts';
-import { isContained, leftOverOf } from './left-over.ts';
-import { type FoundLog, loadDirectory, type UnreadableLog } from './load-directory.ts';
+import { type DirectoryFailure, LoadedLogs, noneUsable, type StartReport } from './load-all.ts';
+import type { UnreadableLog } from './load-directory.ts';
 import { InvalidLogDirectoryError, LogDirectory } from './log-directory.ts';
 import { LogMaintenance, type MaintenanceIntervals } from './log-maintenance.ts';
 import { defaultMoveSettings, type MoveSettings } from './log-moves.ts';
@@ -59,13 +58,6 @@ export interface CreateLogOptions extends NewLogOptions {
   readonly isNew?: boolean;
 }
 
-/** What the start found. */
-export interface StartReport extends RecoveryReport {
-  readonly logs: number;
-  /** False where any directory with logs had not been closed in order. */
-  readonly isClean: boolean;
-}
-
 const logsClosedTogether = 64;
 
 const defaultRecoveryThreads = 2;
@@ -80,8 +72,10 @@ export class LogManager {
   readonly #loaded = new Set<LogDirectory>();
   readonly #logs = new Map<string, PartitionLog>();
   readonly #futures: FutureLogs;
-  /** Logs that are here and cannot be opened: their folders. */
-  readonly #unreadable = new Map<string, { readonly path: string; readonly directory: LogDirectory }>();
+  /** Logs that are here and cannot be opened. */
+  readonly #unreadable = new Map<string, UnreadableLog>();
+  /** Directories in which a log could not be recovered, or closed, in order: the next start must look at what is there. */
+  readonly #disordered = new Set<LogDirectory>();
   readonly #newLogs: NewLogs;
   readonly #aside: FoldersAside;
   readonly #maintenance: LogMaintenance;
@@ -173,7 +167,7 @@ export class LogManager {
   /** A directory whose disk refuses is offline from then on; throws when there is no other, and for one that is somebody else's. */
   #eachOnline(action: (directory: LogDirectory) => void): void {
     const online = this.#online();
-    const failures: { readonly directory: LogDirectory; readonly error: unknown }[] = [];
+    const failures: DirectoryFailure[] = [];
     for (const directory of online) {
       try {
         action(directory);
@@ -182,12 +176,7 @@ export class LogManager {
         failures.push({ directory, error });
       }
     }
-    if (failures.length === online.length) {
-      const reasons = failures.map(
-        ({ directory: { path }, error }) => `${path}: ${error instanceof Error ? error.message : error}`,
-      );
-      throw new Error(`No log directory can be used: ${reasons.join('; ')}`, { cause: failures.at(-1)?.error });
-    }
+    if (failures.length === online.length) throw noneUsable(failures);
     for (const { directory, error } of failures) directory.fail(error);
   }
 
@@ -207,70 +196,27 @@ export class LogManager {
     return found;
   }
 
-  /** Opens the logs that lie in the directories, giving way to other work in between, and begins to look after them. */
+  /**
+   * Opens the logs that lie in the directories, giving way to other work in between, and begins to look after them. A directory whose disk
+   * refuses is offline from then on; rejects when there is no other.
+   */
   async load(): Promise<void> {
-    const total = { logs: 0, isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
-    await Promise.all(this.#online().map((directory) => this.#loadDirectory(directory, total)));
-    this.#startReport = { ...total, logs: this.#logs.size };
+    const loaded = await LoadedLogs.load(this.#online(), {
+      world: this.#logWorld,
+      topicLogConfig: this.#options.topicLogConfig,
+      recoveryThreads: this.#options.recoveryThreads?.() ?? defaultRecoveryThreads,
+      logs: this.#logs,
+      futures: this.#futures,
+      aside: this.#aside,
+    });
+    if (this.#online().length === 0) throw noneUsable(loaded.failures);
+    for (const log of loaded.unreadable) this.#unreadable.set(log.name, log);
+    for (const directory of loaded.loaded) this.#loaded.add(directory);
+    for (const directory of loaded.notRecovered) this.#disordered.add(directory);
+    loaded.settle();
+    this.#startReport = { ...loaded.report, logs: this.#logs.size };
     this.#maintenance.start();
     this.#cleaner?.start();
-  }
-
-  async #loadDirectory(
-    directory: LogDirectory,
-    total: { -readonly [Name in keyof StartReport]: StartReport[Name] },
-  ): Promise<void> {
-    let hasLogs = false;
-    try {
-      const isClean = await loadDirectory(directory, {
-        world: this.#logWorld,
-        topicLogConfig: this.#options.topicLogConfig,
-        recoveryThreads: this.#options.recoveryThreads?.() ?? defaultRecoveryThreads,
-        found: (found) => {
-          hasLogs = true;
-          this.#take(found);
-          total.scannedSegments += found.recovery.scannedSegments;
-          total.scannedBytes += found.recovery.scannedBytes;
-          total.truncatedBytes += found.recovery.truncatedBytes;
-        },
-        unreadable: (log) => this.#leaveAlone(log, directory),
-      });
-      this.#loaded.add(directory);
-      if (hasLogs && !isClean) total.isClean = false;
-      // A crash may have taken a log away of which the checkpoints still tell, and one of that name may be made soon. A failure has
-      // been dealt with where it happened.
-      if (!isClean && directory.hasCheckpoint('recoveryPoint')) directory.checkpointSoon().catch(() => undefined);
-    } catch (error) {
-      directory.fail(error);
-    }
-  }
-
-  #take({ name, isFuture, log }: FoundLog): void {
-    const logs = isFuture ? this.#futures : this.#logs;
-    const earlier = logs.get(name);
-    logs.set(name, log);
-    if (earlier === undefined) return;
-    const { log: leftOver, hasOwnRecords } = leftOverOf(this.#contending(earlier), this.#contending(log), (one, other) =>
-      isContained(one.log, other.log),
-    );
-    if (leftOver.log === log) logs.set(name, earlier);
-    this.#logWorld.logger.warn('A partition has two folders; the one that was left over is put aside', {
-      folder: leftOver.log.path,
-      kept: logs.get(name)?.path,
-      hasOwnRecords,
-    });
-    this.#aside.put(leftOver.log, hasOwnRecords ? 'stray' : 'delete');
-  }
-
-  #contending(log: PartitionLog) {
-    const createdMs = this.#logWorld.fileSystem.statSync(`${log.path}/${partitionMetadataFile}`)?.modifiedMs ?? 0;
-    return { log, topicId: log.topicId, createdMs };
-  }
-
-  /** The disk works, so the others in the directory go on. */
-  #leaveAlone({ name, isFuture, path, error }: UnreadableLog, directory: LogDirectory): void {
-    this.#logWorld.logger.error('A log cannot be opened; its partition is offline', { path, error });
-    if (!isFuture) this.#unreadable.set(name, { path, directory });
   }
 
   get(topicPartition: TopicPartition): PartitionLog | undefined {
@@ -279,6 +225,11 @@ export class LogManager {
 
   logs(): Iterable<PartitionLog> {
     return this.#logs.values();
+  }
+
+  /** Logs that are here and cannot be opened. */
+  unreadable(): Iterable<UnreadableLog> {
+    return this.#unreadable.values();
   }
 
   /** The log that will take the place of the partition's when it has caught up; it lies in another directory. */
@@ -406,7 +357,7 @@ export class LogManager {
     this.cancelMove(topicPartition);
     this.#futures.discardLeftBehind(name);
     const unreadable = this.#unreadable.get(name);
-    if (unreadable !== undefined) this.#deleteUnreadable(name, unreadable);
+    if (unreadable !== undefined) this.#deleteUnreadable(unreadable);
     const log = this.#logs.get(name);
     if (log === undefined) {
       if (unreadable !== undefined || !this.#hasOfflineDirectory) return;
@@ -428,10 +379,13 @@ export class LogManager {
     this.#aside.put(log, 'stray');
   }
 
-  #deleteUnreadable(name: string, { path, directory }: { readonly path: string; readonly directory: LogDirectory }): void {
-    const { fileDeleteDelayMs } = this.#options.topicLogConfig(name.slice(0, name.lastIndexOf('-')));
-    this.#aside.rename({ name, path, directory, removeAfterMs: fileDeleteDelayMs }, 'delete');
+  #deleteUnreadable({ name, topicPartition, path, directory }: UnreadableLog): void {
+    const { fileDeleteDelayMs } = this.#options.topicLogConfig(topicPartition.topic);
+    if (directory.isOnline) this.#aside.rename({ name, path, directory, removeAfterMs: fileDeleteDelayMs }, 'delete');
+    if (!directory.isOnline) throw new ProtocolError(errorCodes.KAFKA_STORAGE_ERROR, `${path} cannot be deleted`);
     this.#unreadable.delete(name);
+    // A log of the same name that is made soon must not inherit from this one. A failure has been dealt with where it happened.
+    directory.checkpointSoon().catch(() => undefined);
   }
 
   async #checkpointDirectory(directory: LogDirectory): Promise<void> {
@@ -468,7 +422,7 @@ export class LogManager {
       if (!this.#loaded.has(directory)) continue;
       try {
         await this.#maintenance.checkpointDirectory(directory);
-        directory.putCleanShutdownMark();
+        if (!this.#disordered.has(directory)) directory.putCleanShutdownMark();
       } catch (error) {
         directory.fail(error);
       }
@@ -480,7 +434,8 @@ export class LogManager {
     try {
       await log.close();
     } catch (error) {
-      // Its directory is offline by now, and gets no mark of a clean stop.
+      // Its disk has failed, or is only full: then not all of the log may be on it that a start after a clean stop takes for granted.
+      this.#disordered.add(log.directory);
       this.#logWorld.logger.error('A log could not be closed in order', { path: log.path, error });
     }
   }

@@ -46,6 +46,17 @@ test('a segment begins, and a log is flushed, when files can be opened again', a
   assert.deepEqual(await under.values(), ['a', 'b']);
 });
 
+test('a log that could not be closed in order is recovered by the next start, and knows its producers', async () => {
+  const under = await LogUnderTest.open();
+  const producer = { producerId: 7, producerEpoch: 0, baseSequence: 0 };
+  await under.append(['a'], producer);
+  await without(under, logFolder, () => under.world.run(under.manager.close()));
+  assert.equal(under.machine.fileSystem.statSync('/data/.kafka_cleanshutdown'), undefined);
+  await under.start();
+  assert.equal(under.manager.startReport.isClean, false);
+  assert.equal((await under.append(['a'], producer)).isDuplicate, true);
+});
+
 test('a log that could only be cut off by half takes its directory offline', async () => {
   const under = await LogUnderTest.open({ segmentBytes: 100 });
   const { log } = under;
