@@ -203,6 +203,11 @@ export class ClassicGroup {
     return best;
   }
 
+  /** That of this generation, unless somebody has joined who does not speak it: then what the next one will have. */
+  commonProtocol(): string {
+    return this.protocolName !== null && this.#isCommon(this.protocolName) ? this.protocolName : this.selectProtocol();
+  }
+
   /** Makes sure that the leader is one who has joined this rebalance. False: nobody has. */
   electJoinedLeader(): boolean {
     const leader = this.leaderId === null ? undefined : this.#members.get(this.leaderId);

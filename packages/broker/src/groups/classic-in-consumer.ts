@@ -21,7 +21,7 @@ import { copyOf, type JoinContext, joinErrorAnswer, rebalanceTimeoutOf } from '.
 import type { ConsumerGroup } from './consumer-group.ts';
 import { type ConsumerMember, newConsumerMember, topicNames } from './consumer-member.ts';
 import { type ConsumerMembership, ensureInstance, unknownMember } from './consumer-membership.ts';
-import { progress } from './consumer-progress.ts';
+import { mayAssign, progress } from './consumer-progress.ts';
 import { byTopicId, type GroupConversion, readSubscription, subscriptionVersion, writeAssignment } from './group-conversion.ts';
 import type { GroupSettings } from './group-settings.ts';
 
@@ -60,10 +60,10 @@ export class ClassicInConsumer {
     }
     if (request.memberId === '' && context.requiresKnownMemberId)
       return answer(joinErrorAnswer(memberId, errorCodes.MEMBER_ID_REQUIRED));
-    const subscription = subscriptionOf(protocols[0]?.metadata);
     const records: CoordinatorRecord[] = [];
     const replaced = groupInstanceId === null ? undefined : group.staticMember(groupInstanceId);
     const before = this.#memberOf(group, memberId, request, replaced, records);
+    const subscription = subscriptionOf(protocols[0]?.metadata);
     const updated: ConsumerMember = {
       ...before,
       instanceId: groupInstanceId ?? before.instanceId,
@@ -122,7 +122,7 @@ export class ClassicInConsumer {
     if (isOther) throw new ProtocolError(errorCodes.INCONSISTENT_GROUP_PROTOCOL);
     const { timers } = this.#parts.membership;
     // A member that must give up partitions first has joined already, and gets what it keeps.
-    if (group.groupEpoch > member.memberEpoch && member.state !== 'unrevokedPartitions') {
+    if (group.assignmentEpoch > member.memberEpoch && member.state !== 'unrevokedPartitions') {
       timers.expectJoin(groupId, memberId, member.rebalanceTimeoutMs);
       throw new ProtocolError(errorCodes.REBALANCE_IN_PROGRESS);
     }
@@ -143,8 +143,13 @@ export class ClassicInConsumer {
     checkGeneration(member, request.generationId);
     const { timers } = this.#parts.membership;
     timers.expectHeartbeat(groupId, memberId, member.classic.sessionTimeoutMs);
+    // For an assignment that is not due yet it would come in vain, again and again. One that is due it makes by coming: there may be
+    // nobody else to make it, where the group may not become a classic one again.
+    const isAssignmentDue =
+      group.groupEpoch > group.assignmentEpoch && mayAssign(this.#parts.membership.progressParts(groupId), group);
     const mustRejoin =
-      member.memberEpoch < group.groupEpoch ||
+      isAssignmentDue ||
+      member.memberEpoch < group.assignmentEpoch ||
       member.state === 'unrevokedPartitions' ||
       (member.state === 'unreleasedPartitions' && !isWaiting(group, member));
     if (!mustRejoin) return errorCodes.NONE;

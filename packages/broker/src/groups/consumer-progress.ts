@@ -102,7 +102,7 @@ export function progress(
 }
 
 /** The first one comes at once; those that follow wait, so that many members that join make few assignments. */
-function mayAssign({ nowMs, assignmentIntervalMs }: ProgressParts, { assignmentTimestampMs }: ConsumerGroup): boolean {
+export function mayAssign({ nowMs, assignmentIntervalMs }: ProgressParts, { assignmentTimestampMs }: ConsumerGroup): boolean {
   return assignmentTimestampMs === 0 || assignmentIntervalMs === 0 || nowMs >= assignmentTimestampMs + assignmentIntervalMs;
 }
 

@@ -108,8 +108,9 @@ export class GroupConversion {
     upgraded.groupEpoch = epoch;
     upgraded.assignmentEpoch = epoch;
     try {
+      const protocolName = group.commonProtocol();
       for (const member of group.members.values()) {
-        const subscription = readSubscription(member.metadata(group.protocolName ?? member.protocols[0]?.name ?? ''));
+        const subscription = readSubscription(member.metadata(protocolName));
         const target = readAssignment(member.assignment, metadata);
         upgraded.targetAssignment.set(member.memberId, target);
         upgraded.update({
