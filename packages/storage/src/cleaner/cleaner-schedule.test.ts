@@ -15,21 +15,18 @@ const large = 'x'.repeat(2000);
 
 class CleanedLog {
   readonly world = new SimulatedWorld({ seed: 1 });
-  readonly manager: LogManager;
+  manager!: LogManager;
   log!: PartitionLog;
 
-  constructor() {
+  async open(topicConfig: LogConfig = config): Promise<this> {
     this.manager = LogManager.open({
       world: this.world.machine('broker'),
       directories: ['/data'],
-      topicLogConfig: () => config,
+      topicLogConfig: () => topicConfig,
       cleaner: { settings: { ...defaultCleanerSettings, backoffMs: 100 }, runIn: 'turns' },
     });
-  }
-
-  async open(): Promise<this> {
     await this.world.run(this.manager.load());
-    this.log = this.manager.getOrCreate({ topic: 'orders', partition: 0 }, { topicId, config });
+    this.log = this.manager.getOrCreate({ topic: 'orders', partition: 0 }, { topicId, config: topicConfig });
     return this;
   }
 
@@ -38,8 +35,8 @@ class CleanedLog {
     this.log.writeStaged();
   }
 
-  async values(): Promise<string[]> {
-    const read = this.log.read(0, { maxBytes: 100_000, isolation: 'logEnd', minOneBatch: true });
+  async values(fromOffset = 0): Promise<string[]> {
+    const read = this.log.read(fromOffset, { maxBytes: 100_000, isolation: 'logEnd', minOneBatch: true });
     const { records } = await this.world.run(Promise.resolve(read));
     const batches = [...iterateBatches(Buffer.concat(records))].filter(({ isControl }) => !isControl);
     return batches.flatMap((each) => Array.from(each.records(), ({ value }) => String(value)));
@@ -104,4 +101,26 @@ test('a log can be deleted at every moment of its cleaning, and its directory st
     await world.run(manager.close());
   }
   assert.ok(mostMs > 5, `a cleaning takes only ${mostMs} ms`);
+});
+
+test('what a cleaning that did not come to its end has left is no loss, though the topic is not compacted any more', async () => {
+  const compacted = { ...config, segmentBytes: 100, retentionMs: -1 };
+  const cleaned = await new CleanedLog().open(compacted);
+  const { world, log, manager } = cleaned;
+  for (const value of ['first', 'second', 'third', 'fourth', 'last']) cleaned.append(value);
+  await world.run(log.flush());
+  log.updateHighWatermark(log.logEndOffset);
+  manager.updateCleaner({ ...defaultCleanerSettings, backoffMs: 100, ioMaxBytesPerSecond: 100 });
+  const begun = log.segments.first;
+  await world.runUntil(() => log.segments.first !== begun);
+  assert.ok(manager.isBeingCleaned(log));
+  await world.run(manager.close());
+  assert.ok((log.cleanedOffset ?? 0) < log.segments.active.baseOffset);
+
+  await cleaned.open({ ...compacted, cleanupPolicy: ['delete'] });
+  await world.run(cleaned.manager.checkpoint());
+  world.crash('broker', 'everything');
+  await cleaned.open({ ...compacted, cleanupPolicy: ['delete'] });
+  assert.equal(cleaned.log.logEndOffset, 5);
+  assert.deepEqual([(await cleaned.values()).includes('first'), await cleaned.values(4)], [false, ['last']]);
 });

@@ -142,9 +142,19 @@ export class CleanerSchedule {
       return true;
     } catch (error) {
       this.#failed(log, error);
+      await this.#rememberHoles(log);
       return false;
     } finally {
       this.#underWay.delete(log.path);
+    }
+  }
+
+  /** What has been done of a cleaning stays, and if the topic is not compacted any more when a crash comes, only the checkpoint vouches for it. */
+  async #rememberHoles(log: PartitionLog): Promise<void> {
+    try {
+      if (!log.isClosed && log.directory.isOnline) await this.#parts.checkpoint(log.directory);
+    } catch (error) {
+      this.#failed(log, error);
     }
   }
 

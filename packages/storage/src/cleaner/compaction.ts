@@ -66,6 +66,8 @@ export interface CompactionLimits {
 export interface CleanedGroup {
   readonly replacedBaseOffsets: readonly number[];
   readonly baseOffset: number;
+  /** The log is clean up to here once the group has been replaced. */
+  readonly endOffset: number;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
 }
@@ -121,7 +123,7 @@ export async function compact(job: CompactionJob, host: CompactionHost): Promise
   });
   const endOffset = keys.latestOffset + 1;
   const total = { readBytes: 0, writtenBytes: 0 };
-  const rewriting: Rewriting = { job, host, window, filter, transactions, total };
+  const rewriting: Rewriting = { job, host, window, filter, transactions, endOffset, total };
   for (const group of groupSegments(
     job.segments.filter(({ baseOffset }) => baseOffset < endOffset),
     limits,
@@ -201,6 +203,7 @@ interface Rewriting {
   readonly window: BatchWindow;
   readonly filter: BatchFilter;
   readonly transactions: CleanedTransactions;
+  readonly endOffset: number;
   readonly total: { readBytes: number; writtenBytes: number };
 }
 
@@ -230,6 +233,7 @@ async function cleanGroup(rewriting: Rewriting, group: readonly SourceSegment[])
     await host.replace({
       replacedBaseOffsets: group.map(({ baseOffset }) => baseOffset),
       baseOffset: first.baseOffset,
+      endOffset: Math.min(last.endOffset, rewriting.endOffset),
       sizeBytes: cleaned.writtenBytes,
       modifiedMs: last.modifiedMs,
     });

@@ -24,7 +24,7 @@ export interface Cleaning {
   abort(): void;
 }
 
-/** Begins to clean the range. What is clean afterwards is known to the log when it has finished. */
+/** Begins to clean the range. The log knows how far it is clean after each group of segments. */
 export function startCleaning(
   log: PartitionLog,
   range: CleanableRange,
@@ -47,6 +47,8 @@ export function startCleaning(
     const neighbours = group.replacedBaseOffsets.map((baseOffset) => byBaseOffset.get(baseOffset)!);
     for (const segment of neighbours) replaced.add(segment);
     await log.replaceSegments(neighbours, group);
+    // From now on there may be holes up to here, also if the cleaning does not come to its end.
+    if (log.setbacks === setbacks) log.cleanedOffset = Math.max(group.endOffset, range.firstDirtyOffset);
   };
   const running = runner.start(jobOf(log, segments, range, limits, world), replace);
   const finished = running.finished.then(
