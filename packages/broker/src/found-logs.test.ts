@@ -2,7 +2,7 @@
 // its journal, and on logs that its tree knows nothing of.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -260,6 +260,30 @@ test('a broker that has lost its journal takes its own logs over, epochs and all
   assert.ok(after.leaderEpochs[0]! > before.leaderEpochs[0]!);
   assert.deepEqual((await readAll(client, 'orders')).records, ['[0,"key","one"]']);
   assert.match(second.log, /Topics were found on disk.*orders/);
+});
+
+test('a log that is taken over, and cannot be opened before somebody has mended it, is led in a later epoch than its last', async () => {
+  const directory = newDirectory();
+  {
+    await using broker = await InProcessBroker.start({ dataDirectory: directory });
+    const client = await broker.client();
+    await createTopic(client, 'orders');
+    await produce(client, 'orders', 'one');
+  }
+  rmSync(join(directory, 'coordination.journal'));
+  writeFileSync(join(directory, 'orders-0', 'leader-epoch-checkpoint'), '0\n1\n40 0\n');
+  // A transaction index of a format that does not exist.
+  const damaged = join(directory, 'orders-0', '00000000000000000000.txnindex');
+  writeFileSync(damaged, Buffer.concat([Buffer.from([0, 9]), Buffer.alloc(32)]));
+  {
+    await using broker = await InProcessBroker.start({ dataDirectory: directory });
+    assert.equal((await produce(await broker.client(), 'orders', 'two')).errorCode, 56);
+  }
+  rmSync(damaged);
+  await using broker = await InProcessBroker.start({ dataDirectory: directory });
+  const client = await broker.client();
+  assert.ok((await topicsOf(client)).get('orders')!.leaderEpochs[0]! > 40);
+  assert.equal((await produce(client, 'orders', 'two')).baseOffset, 1);
 });
 
 test('a copy of a log with a date in the place of its partition is left alone, and its topic is taken over', async () => {

@@ -23,7 +23,7 @@ import {
 } from '@odradek/coordination';
 import { zeroUuid } from '@odradek/protocol';
 import type { Logger, Random } from '@odradek/runtime';
-import { type FoundPartition, type LogManager, type PartitionLog, topicPartitionKey } from '@odradek/storage';
+import { type FoundPartition, type LogManager, type PartitionLog, type TopicPartition, topicPartitionKey } from '@odradek/storage';
 import { noLeader } from './metadata/metadata-cache.ts';
 import { randomUuid } from './metadata/random-uuid.ts';
 
@@ -99,19 +99,24 @@ const kept: ReadonlyMap<string, string> = new Map([
 const compacted: ReadonlyMap<string, string> = new Map([['cleanup.policy', 'compact']]);
 
 /**
- * Writes under which leader epoch each partition was written last, once the logs are open: the first election goes on from there. A
- * partition of an adopted topic that has no log is made anew.
+ * Writes under which leader epoch each partition was written last, once the logs are open: the first election goes on from there, also in
+ * one whose log cannot be opened for now. A partition of an adopted topic that has no log is made anew.
  */
 export async function adoptLeaderships(
   logs: Iterable<PartitionLog>,
   found: readonly FoundPartition[],
   { coordination, brokerId }: Pick<AdoptionParts, 'coordination' | 'brokerId'>,
 ): Promise<void> {
-  const lastEpochs = new Map(found.map((partition) => [topicPartitionKey(partition), partition.lastLeaderEpoch]));
-  for (const { topicPartition, latestEpoch = 0 } of logs) {
+  const epochs = new Map<string, { readonly topicPartition: TopicPartition; readonly leaderEpoch: number }>();
+  const take = (topicPartition: TopicPartition, leaderEpoch: number): void => {
+    const key = topicPartitionKey(topicPartition);
+    epochs.set(key, { topicPartition, leaderEpoch: Math.max(leaderEpoch, epochs.get(key)?.leaderEpoch ?? 0) });
+  };
+  for (const partition of found) take(partition, partition.lastLeaderEpoch);
+  for (const { topicPartition, latestEpoch = 0 } of logs) take(topicPartition, latestEpoch);
+  for (const { topicPartition, leaderEpoch } of epochs.values()) {
     const { topic, partition } = topicPartition;
     if (partition >= mostPartitions || (await coordination.exists(partitionsNode.path(topic))) === undefined) continue;
-    const leaderEpoch = Math.max(latestEpoch, lastEpochs.get(topicPartitionKey(topicPartition)) ?? 0);
     const state = { leader: noLeader, leaderEpoch, isr: [brokerId], isLeaderRecovering: false, controllerEpoch: 0 };
     await create(coordination, [
       { type: 'create', path: partitionNode.path(topic, partition), data: null },
