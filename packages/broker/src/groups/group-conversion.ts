@@ -53,6 +53,8 @@ export interface GroupConversionParts {
 
 export class GroupConversion {
   readonly #parts: GroupConversionParts;
+  /** Groups whose records are about to be applied. */
+  readonly #downgraded = new Map<string, ClassicGroup>();
 
   constructor(parts: GroupConversionParts) {
     this.#parts = parts;
@@ -139,7 +141,7 @@ export class GroupConversion {
   downgradeWithout(group: ConsumerGroup, leaving: readonly ConsumerMember[]): CoordinatorRecord[] | null {
     const gone = new Set(leaving.map(({ memberId }) => memberId));
     const staying = [...group.members.values()].filter(({ memberId }) => !gone.has(memberId));
-    if (staying.length === 0 || leaving.every(({ classic }) => classic !== null) || !this.#mayDowngrade(staying)) return null;
+    if (staying.length === 0 || !this.#mayDowngrade(staying)) return null;
     const classic = this.#classicGroupOf(group, staying, (memberId) => memberId);
     // They have to share what the others leave behind.
     this.#rebalanceSoon(group.groupId, true);
@@ -152,7 +154,7 @@ export class GroupConversion {
    */
   downgradeByReplacement(group: ConsumerGroup, replaced: ConsumerMember, joining: ConsumerMember): CoordinatorRecord[] | null {
     const staying = [...group.members.values()].filter(({ memberId }) => memberId !== replaced.memberId);
-    if (replaced.classic !== null || !this.#mayDowngrade([...staying, joining])) return null;
+    if (!this.#mayDowngrade([...staying, joining])) return null;
     const classic = this.#classicGroupOf(group, [...staying, joining], (memberId) =>
       memberId === joining.memberId ? replaced.memberId : memberId,
     );
@@ -161,6 +163,13 @@ export class GroupConversion {
       ...consumerGroupTombstones(group, [...staying.map(({ memberId }) => memberId), joining.memberId]),
       classicRecord(classic),
     ];
+  }
+
+  /** The group that has become a classic one. It knows all protocols of its members, of which the record has only the chosen one. */
+  takeDowngraded(groupId: string): ClassicGroup | undefined {
+    const group = this.#downgraded.get(groupId);
+    this.#downgraded.delete(groupId);
+    return group;
   }
 
   #mayDowngrade(members: readonly ConsumerMember[]): boolean {
@@ -191,7 +200,9 @@ export class GroupConversion {
       downgraded.add(member);
     }
     downgraded.protocolName = downgraded.selectProtocol();
+    downgraded.subscribedTopics = downgraded.computeSubscribedTopics();
     downgraded.restoreState('Stable', this.#parts.clock.wallTimeMs());
+    this.#downgraded.set(group.groupId, downgraded);
     this.#parts.logger.info('A consumer group becomes a classic group', { group: group.groupId, members: members.length });
     return downgraded;
   }
@@ -199,6 +210,7 @@ export class GroupConversion {
   /** Once the records have been applied. If they could not be written, the group is another one and nothing happens. */
   #rebalanceSoon(groupId: string, mustRebalance: boolean): void {
     this.#parts.timer.schedule(`downgrade ${groupId}`, 0, () => {
+      this.#downgraded.delete(groupId);
       const group = this.#parts.group(groupId);
       if (group?.type !== 'classic') return described([], undefined);
       for (const member of group.members.values()) this.#parts.rebalance.beat(group, member);

@@ -72,6 +72,7 @@ export class GroupShard implements CoordinatorShard {
   readonly #classic: ClassicMembership;
   readonly #consumer: ConsumerMembership;
   readonly #classicInConsumer: ClassicInConsumer;
+  readonly #conversion: GroupConversion;
 
   constructor(parts: GroupShardParts) {
     this.#parts = parts;
@@ -88,6 +89,7 @@ export class GroupShard implements CoordinatorShard {
     this.#classic = new ClassicMembership({ rebalance: this.#rebalance, nowMs, maxSize: () => settings.maxSize, uuid: parts.uuid });
     const consumerGroup = (groupId: string): ConsumerGroup | undefined => consumerOf(group(groupId));
     const conversion = new GroupConversion({ clock, timer, logger, settings, metadata, group, rebalance: this.#rebalance });
+    this.#conversion = conversion;
     this.#consumer = new ConsumerMembership({
       clock,
       timer,
@@ -284,7 +286,7 @@ export class GroupShard implements CoordinatorShard {
     const current = this.#groups.get(groupId);
     if (current?.type === 'classic') this.#rebalance.abandon(current, errorCodes.UNKNOWN_MEMBER_ID);
     // A tombstone may come after the group has become one of another type.
-    if (value !== null) this.#groups.set(groupId, classicGroupOf(groupId, value));
+    if (value !== null) this.#groups.set(groupId, this.#conversion.takeDowngraded(groupId) ?? classicGroupOf(groupId, value));
     else if (current?.type === 'classic') this.#groups.delete(groupId);
   }
 
