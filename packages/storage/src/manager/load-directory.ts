@@ -87,7 +87,7 @@ function readCheckpoints(directory: LogDirectory, { logger }: LogWorld): Checkpo
     } catch (error) {
       // Without a checkpoint there is more to scan, and deleted records come back; that is better than no start.
       if (!(error instanceof DamagedCheckpointError)) throw error;
-      logger.warn('A checkpoint is damaged and does not count', { directory: directory.path, error });
+      logger.warn('A checkpoint is damaged and does not count', { directory: directory.path, reason: error.message });
       return new Map();
     }
   };

@@ -160,7 +160,9 @@ export class LogDirectory {
     const properties = parseProperties(this.#fileSystem.readFileSync(path).toString('utf8'));
     const version = properties.get('version');
     if (version !== '0' && version !== '1') {
-      throw new InvalidLogDirectoryError(`${path} has the version ${version ?? 'of nothing'}, but should have 0 or 1.`);
+      throw new InvalidLogDirectoryError(
+        `${path} has ${version === undefined ? 'no version' : `the version ${version}`}, but should have 0 or 1.`,
+      );
     }
     const id = properties.get('broker.id') ?? properties.get('node.id');
     if (id !== undefined && !/^-?\d+$/.test(id)) throw new InvalidLogDirectoryError(`${path} names the broker "${id}".`);
