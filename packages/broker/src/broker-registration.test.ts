@@ -58,6 +58,16 @@ describe('broker registration', () => {
     assert.equal(await getOrCreateClusterId(coordination, { random: new SeededRandom(1), expected: 'kept' }), 'kept');
   });
 
+  it('refuses to begin a cluster in an ensemble that does not know that of the directory', async () => {
+    const random = new SeededRandom(1);
+    await assert.rejects(
+      getOrCreateClusterId(coordination, { random, expected: 'kept', isElsewhere: true }),
+      (error: unknown) => error instanceof InconsistentClusterIdError && /cluster kept .* no cluster yet/.test(error.message),
+    );
+    const clusterId = await getOrCreateClusterId(coordination, { random, isElsewhere: true });
+    assert.equal(await getOrCreateClusterId(coordination, { random, expected: clusterId, isElsewhere: true }), clusterId);
+  });
+
   for (const { name, configured, stored, expected } of [
     { name: 'a new broker has the id that is configured', configured: 3, stored: undefined, expected: 3 },
     { name: 'directories say the id when none is configured', configured: -1, stored: 1001, expected: 1001 },

@@ -51,8 +51,9 @@ export class BrokerIdInUseError extends Error {
 /** The cluster's id: the one in the tree, or a new one. `expected` is that of meta.properties; throws when the two differ. */
 export async function getOrCreateClusterId(
   coordination: Coordination,
-  options: { readonly random: Random; readonly expected?: string },
+  options: { readonly random: Random; readonly expected?: string; readonly isElsewhere?: boolean },
 ): Promise<string> {
+  if (options.isElsewhere === true && options.expected !== undefined) await ensureClusterIsThere(coordination, options.expected);
   await createUnlessThere(coordination, '/cluster', null);
   // A data directory that has lost its tree keeps its id.
   await createUnlessThere(coordination, clusterIdNode.path, clusterIdNode.encode(options.expected ?? randomUuid(options.random)));
@@ -64,6 +65,14 @@ export async function getOrCreateClusterId(
     );
   }
   return clusterId;
+}
+
+/** In an ensemble that knows nothing of the cluster all logs would be strays. */
+async function ensureClusterIsThere(coordination: Coordination, expected: string): Promise<void> {
+  if ((await coordination.exists(clusterIdNode.path)) !== undefined) return;
+  throw new InconsistentClusterIdError(
+    `The data directories belong to the cluster ${expected} by their meta.properties, but where zookeeper.connect leads there is no cluster yet: it may lead to the wrong ensemble or chroot`,
+  );
 }
 
 /** The id that is configured (-1: none) or that the data directories have, if the two agree; undefined: neither says one. */

@@ -99,7 +99,8 @@ export async function joinCluster(assembly: Assembly, { logManager }: BrokerDisk
   const { coordination } = membership;
   await createPersistentPaths(coordination);
   const expected = owner?.clusterId === undefined ? {} : { expected: owner.clusterId };
-  const clusterId = await getOrCreateClusterId(coordination, { random, ...expected });
+  const isElsewhere = config.get('zookeeper.connect') !== null;
+  const clusterId = await getOrCreateClusterId(coordination, { random, isElsewhere, ...expected });
   const brokerId = configuredId ?? (await generateBrokerId(coordination, config.get('reserved.broker.max.id')));
   logManager.claim(brokerId, clusterId);
   const adopted = !isShared && (await isUntouched(coordination)) ? logManager.findPartitions() : undefined;
