@@ -1,4 +1,4 @@
-// Brokers that are to be reached elsewhere from now on: advertised.listeners can be set while a broker runs.
+// Brokers that are to be reached elsewhere from now on: listeners and advertised.listeners can be set while a broker runs.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -22,13 +22,15 @@ before(async () => {
 });
 after(() => cluster.close());
 
-async function advertise(value: string | null): Promise<string> {
-  const configs = [{ name: 'advertised.listeners', configOperation: value === null ? remove : set, value }];
+async function alter(values: Readonly<Record<string, string | null>>): Promise<string> {
+  const configs = Object.entries(values).map(([name, value]) => ({ name, configOperation: value === null ? remove : set, value }));
   const request = { resources: [{ resourceType: 4, resourceName: String(moved), configs }] };
   const client = await cluster.client(moved);
   const { responses } = await client.send(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse, 1, request);
   return errorByCode(responses[0]?.errorCode ?? -1).name;
 }
+
+const advertise = (value: string | null): Promise<string> => alter({ 'advertised.listeners': value });
 
 /** Waits until both brokers tell that the broker is to be reached at the host. */
 async function untilTold(host: string): Promise<void> {
@@ -58,6 +60,29 @@ test('what cannot be is refused, and an address of another broker is not taken',
   await until('the broker says so', () => cluster.log(moved).includes('The addresses of this broker stay as they are'));
   await untilTold('127.0.0.1');
   assert.equal(await advertise(null), 'NONE');
+});
+
+test('a listener can be added, through which its own addresses are told, and taken away again with its connections', async () => {
+  const second = {
+    listeners: `PLAINTEXT://127.0.0.1:${portOf(moved)},SECOND://127.0.0.1:0`,
+    'advertised.listeners': `PLAINTEXT://localhost:0,SECOND://second.test:0`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,SECOND:PLAINTEXT',
+  };
+  assert.equal(await alter({ ...second, 'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT' }), 'INVALID_REQUEST');
+  assert.equal(await alter({ ...second, listeners: 'SECOND://127.0.0.1:0' }), 'INVALID_REQUEST');
+  assert.equal(await alter(second), 'NONE');
+  await untilTold('localhost');
+  const { port } = cluster.broker(moved).address('SECOND');
+  assert.notEqual(port, portOf(moved));
+  const client = await cluster.client(moved, { port });
+  await until('its address is told through it', async () => {
+    const { brokers } = await client.send(MetadataRequest, MetadataResponse, 12, { topics: [] });
+    return brokers.length === 1 && brokers[0]?.host === 'second.test' && brokers[0].port === port;
+  });
+  assert.equal(await alter({ listeners: null, 'advertised.listeners': null, 'listener.security.protocol.map': null }), 'NONE');
+  await client.closed;
+  await untilTold('127.0.0.1');
+  assert.throws(() => cluster.broker(moved).address('SECOND'));
 });
 
 test('it holds in the next session, and after a restart', async () => {

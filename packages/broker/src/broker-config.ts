@@ -36,15 +36,13 @@ export const builtInProperties: Properties = new Map([
 export class BrokerConfig {
   /** Things worth a line in the log at the start: keys that nobody knows, settings that have no effect here. */
   readonly warnings: readonly string[];
-  /** What is to be listened on. KRaft's controller listeners are not among them. */
-  readonly listeners: readonly ListenerAddress[];
   /** The listener that brokers use among themselves. */
   readonly interBrokerListenerName: string;
   readonly #static: Properties;
   #dynamicDefault: Properties = nothing;
   #dynamicBroker: Properties = nothing;
   #values: ReadonlyMap<string, SettingScalar | null>;
-  #advertisedListeners: readonly ListenerAddress[];
+  #open: OpenListeners;
   readonly #listeners = new Set<{ readonly names: ReadonlySet<string>; readonly listener: () => void }>();
 
   /** Throws ConfigError with one line that says what is wrong. */
@@ -53,11 +51,9 @@ export class BrokerConfig {
     for (const [name, text] of this.#static) checkText(name, text);
     this.#values = this.#merge(nothing, nothing);
     checkBrokerValues((name) => this.get(name));
-    const open = readListeners(this);
-    this.listeners = open.listeners;
-    this.interBrokerListenerName = open.interBrokerListenerName;
-    this.#advertisedListeners = readAdvertised(this, open, this.get('advertised.listeners'));
-    this.warnings = collectWarnings(this.#static, this.#advertisedListeners, open);
+    this.#open = readListeners(this, (name) => this.get(name));
+    this.interBrokerListenerName = this.#open.interBrokerListenerName;
+    this.warnings = collectWarnings(this.#static, this.#open);
   }
 
   get<K extends BrokerSettingName>(name: K): BrokerSettingValue<K> {
@@ -82,9 +78,14 @@ export class BrokerConfig {
     return parseSetting(own, allSettings[name] as Setting, text) as BrokerSettingValue<K>;
   }
 
+  /** What is to be listened on now. KRaft's controller listeners are not among them. */
+  get listeners(): readonly ListenerAddress[] {
+    return this.#open.listeners;
+  }
+
   /** What others are told now; an empty host stands for the machine's name, port 0 for the port that was bound. */
   get advertisedListeners(): readonly ListenerAddress[] {
-    return this.#advertisedListeners;
+    return this.#open.advertisedListeners;
   }
 
   /** The number given by node.id or broker.id; -1: to be generated. */
@@ -157,7 +158,7 @@ export class BrokerConfig {
     else this.#dynamicDefault = usable;
     this.#values = this.#merge(this.#dynamicDefault, this.#dynamicBroker);
     try {
-      this.#advertisedListeners = readAdvertised(this, this, this.get('advertised.listeners'));
+      this.#open = readListeners(this, (name) => this.get(name));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       problems.push(error.message);
@@ -177,9 +178,8 @@ export class BrokerConfig {
     const after: typeof this.get = (name) => values.get(name) as never;
     checkBrokerValues(after);
     checkThreadChanges((name) => this.get(name), after);
-    // One that was stored by somebody else, and cannot be used here, is in the way of nothing else.
-    const isMoved = String(this.get('advertised.listeners')) !== String(after('advertised.listeners'));
-    if (isMoved) readAdvertised(this, this, after('advertised.listeners'));
+    // What was stored by somebody else, and cannot be used here, is in the way of nothing else.
+    if (listenerSettings.some((name) => String(this.get(name)) !== String(after(name)))) readListeners(this, after);
   }
 
   /** Calls the listener after the value of one of the settings has changed. Returns what ends it. */
@@ -229,45 +229,31 @@ function checkText(name: string, text: string): void {
   if (setting !== undefined) parseSetting(name, setting, text);
 }
 
+/** What says where the broker listens and what others are told of that. */
+export const listenerSettings = ['listeners', 'advertised.listeners', 'listener.security.protocol.map'] as const;
+
 interface OpenListeners {
   readonly listeners: readonly ListenerAddress[];
+  readonly advertisedListeners: readonly ListenerAddress[];
   readonly interBrokerListenerName: string;
   /** KRaft's controller listeners. */
   readonly unopened: readonly string[];
 }
 
-function readListeners(config: BrokerConfig): OpenListeners {
-  const protocols = parseProtocolMap(config.get('listener.security.protocol.map'));
-  const isController = ofController(config);
-  const listeners = parseListeners(
-    'listeners',
-    config.get('listeners').filter((entry) => !isController(entry)),
-    protocols,
-  );
+/** Throws ConfigError. */
+function readListeners(config: BrokerConfig, get: BrokerConfig['get']): OpenListeners {
+  const protocols = parseProtocolMap(get('listener.security.protocol.map'));
+  const controllerNames = (config.get('controller.listener.names') ?? []).map((name) => name.toUpperCase());
+  const isController = (entry: string) => controllerNames.includes((entry.split('://')[0] ?? '').toUpperCase());
+  const entries = get('listeners').filter((entry) => !isController(entry));
+  const listeners = parseListeners('listeners', entries, protocols);
   if (listeners.length === 0)
     throw new ConfigError('listeners names nothing but listeners of a KRaft controller, so no client could connect');
+  const told = get('advertised.listeners')?.filter((entry) => !isController(entry));
+  const advertisedListeners = told === undefined ? listeners : parseListeners('advertised.listeners', told, protocols);
   const interBrokerListenerName = nameInterBrokerListener(config, protocols);
-  return { listeners, interBrokerListenerName, unopened: config.get('listeners').filter(isController) };
-}
-
-/** Whether an entry is a listener of KRaft's controller. */
-function ofController(config: BrokerConfig): (entry: string) => boolean {
-  const names = (config.get('controller.listener.names') ?? []).map((name) => name.toUpperCase());
-  return (entry) => names.includes((entry.split('://')[0] ?? '').toUpperCase());
-}
-
-/** Of a value of advertised.listeners: the listeners themselves where there is none. Throws ConfigError. */
-function readAdvertised(
-  config: BrokerConfig,
-  { listeners, interBrokerListenerName }: Pick<OpenListeners, 'listeners' | 'interBrokerListenerName'>,
-  entries: readonly string[] | null,
-): readonly ListenerAddress[] {
-  const isController = ofController(config);
-  const protocols = parseProtocolMap(config.get('listener.security.protocol.map'));
-  const told = entries?.filter((entry) => !isController(entry));
-  const advertised = told === undefined ? listeners : parseListeners('advertised.listeners', told, protocols);
-  checkAdvertised(config, listeners, advertised, interBrokerListenerName);
-  return advertised;
+  checkAdvertised(config, listeners, advertisedListeners, interBrokerListenerName);
+  return { listeners, advertisedListeners, interBrokerListenerName, unopened: get('listeners').filter(isController) };
 }
 
 function nameInterBrokerListener(config: BrokerConfig, protocols: ReadonlyMap<string, string>): string {
@@ -336,11 +322,7 @@ function meantInstead(name: string): string {
 /** Prefixes of keys that belong to plug-ins. */
 const pluginPrefixes = ['rsm.config.', 'rlmm.config.', 'config.providers.'];
 
-function collectWarnings(
-  given: Properties,
-  advertised: readonly ListenerAddress[],
-  { unopened }: Pick<OpenListeners, 'unopened'>,
-): string[] {
+function collectWarnings(given: Properties, { advertisedListeners, unopened }: OpenListeners): string[] {
   const names = [...given.keys()];
   const unknown = names.filter(
     (name) => allSettings[listenerSetting(name) ?? name] === undefined && !pluginPrefixes.some((prefix) => name.startsWith(prefix)),
@@ -355,7 +337,7 @@ function collectWarnings(
     ...(/(^|,)\s*~/.test(given.get('log.dirs') ?? given.get('log.dir') ?? '')
       ? ['log.dirs begins with ~, which stands for a folder of that name here, and not for the home of anybody']
       : []),
-    ...(advertised.some(({ host }) => host === '::')
+    ...(advertisedListeners.some(({ host }) => host === '::')
       ? ['Clients are told to connect to [::], which reaches no other machine: advertised.listeners can name an address that does']
       : []),
     ...unopened.map((entry) => `The listener ${entry} is for a KRaft controller and is not opened`),

@@ -10,7 +10,7 @@ import { ConfigChanges, type ConfigRules, configResourceTypes } from './admin/co
 import { configRules } from './admin/config-rules.ts';
 import { followDynamicConfig } from './admin/dynamic-config.ts';
 import { TopicChanges } from './admin/topic-changes.ts';
-import type { BrokerConfig } from './broker-config.ts';
+import { type BrokerConfig, listenerSettings } from './broker-config.ts';
 import { type BrokerDisk, loadLogs } from './broker-disk.ts';
 import {
   type BrokerToRegister,
@@ -307,13 +307,13 @@ export async function takePlace(
   { membership, brokerId, isShared }: Cluster,
   { configChanges }: State,
   { controller, controllerClient }: Services,
-  endpoints: () => readonly BrokerEndpoint[],
+  listeners: { advertised(): readonly BrokerEndpoint[]; adapt(): Promise<void> },
 ): Promise<void> {
   membership.follow(controller);
-  const registration = () => ({ id: brokerId, rack: config.get('broker.rack'), endpoints: endpoints() });
+  const registration = () => ({ id: brokerId, rack: config.get('broker.rack'), endpoints: listeners.advertised() });
   await ensureAddressesAreFree(membership.coordination, registration());
   await membership.register(registration());
-  stoppers.push(followAdvertisedListeners(config, membership, registration, logger));
+  stoppers.push(followListeners(config, membership, { registration, adapt: () => listeners.adapt(), logger }));
   stoppers.push(() => controller.close());
   stoppers.push(followUncleanElection(config, configChanges, controller));
   await controller.start();
@@ -333,16 +333,17 @@ export async function takePlace(
   );
 }
 
-/** Registers the broker under other addresses when advertised.listeners changes. Answers how to stop that. */
-function followAdvertisedListeners(
+/** Listens elsewhere when the listeners change, and registers the broker under other addresses. Answers how to stop that. */
+function followListeners(
   config: BrokerConfig,
   membership: ClusterMembership,
-  registration: () => BrokerToRegister,
-  logger: Logger,
+  parts: { readonly registration: () => BrokerToRegister; readonly adapt: () => Promise<void>; readonly logger: Logger },
 ): () => void {
+  const { registration, adapt, logger } = parts;
   let last: Promise<void> = Promise.resolve();
   const move = async (): Promise<void> => {
     try {
+      await adapt();
       await ensureAddressesAreFree(membership.coordination, registration());
       await membership.update(registration());
       const endpoints = registration().endpoints.map(({ listener, host, port }) => `${listener}://${host}:${port}`);
@@ -351,7 +352,7 @@ function followAdvertisedListeners(
       logger.error('The addresses of this broker stay as they are', { error });
     }
   };
-  return config.onChange(['advertised.listeners'], () => {
+  return config.onChange(listenerSettings, () => {
     last = last.then(move);
   });
 }

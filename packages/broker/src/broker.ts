@@ -90,12 +90,13 @@ async function build(options: BrokerOptions, assembly: Assembly, startedMs: numb
   followDiskFailures(assembly, disk, cluster, state);
   const services = buildServices(assembly, cluster, state);
   const handling = buildRequestHandling(assembly, disk, cluster, state, services);
-  const { bound, advertised } = await openListeners(assembly, handling);
-  await takePlace(assembly, cluster, state, services, advertised);
+  const listeners = await openListeners(assembly, handling);
+  await takePlace(assembly, cluster, state, services, listeners);
   signal?.throwIfAborted();
   handling.sockets.serve();
 
-  const bootstrap = bootstrapOf(advertised());
+  const bootstrap = bootstrapOf(listeners.advertised());
+  const startedWith = handling.sockets.listening;
   const { brokerId, clusterId } = cluster;
   loggers.root.info(`Odradek ${options.version ?? ''} is ready at ${bootstrap}`.replace('  ', ' '), {
     broker: brokerId,
@@ -110,6 +111,7 @@ async function build(options: BrokerOptions, assembly: Assembly, startedMs: numb
     clusterId,
     bootstrap,
     address(listener) {
+      const bound = [...handling.sockets.listening, ...startedWith];
       const found = listener === undefined ? bound[0] : bound.find(({ name }) => name === listener);
       if (found === undefined) throw new Error(`There is no listener ${listener}`);
       return { host: found.host, port: found.port };

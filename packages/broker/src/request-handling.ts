@@ -93,23 +93,41 @@ export function buildRequestHandling(
 }
 
 export interface OpenListeners {
-  readonly bound: readonly ListenerAddress[];
   /** What clients and other brokers are to be told now. */
   advertised(): readonly BrokerEndpoint[];
+  /** Opens and closes listeners as the configuration has changed. Those that are in it still, by their names, stay as they are. */
+  adapt(): Promise<void>;
 }
 
 /** Opens the listeners. Whoever connects before the broker is ready waits. */
-export async function openListeners({ config, stoppers }: Assembly, { sockets }: RequestHandling): Promise<OpenListeners> {
-  const bound: ListenerAddress[] = [];
+export async function openListeners({ config, stoppers, logger }: Assembly, { sockets }: RequestHandling): Promise<OpenListeners> {
   stoppers.push(() => sockets.stopListening());
-  for (const listener of config.listeners) {
-    try {
-      bound.push(await sockets.listen(listener));
-    } catch (error) {
-      throw cannotOpen(listener, error);
-    }
+  for (const listener of config.listeners) await open(sockets, listener);
+  return {
+    advertised: () => advertisedEndpoints(config, sockets.listening),
+    async adapt() {
+      const wanted = config.listeners;
+      for (const { name } of sockets.listening) {
+        if (wanted.every((listener) => listener.name !== name)) await sockets.stopListeningOn(name);
+      }
+      for (const listener of wanted) {
+        if (sockets.listening.some(({ name }) => name === listener.name)) continue;
+        try {
+          await open(sockets, listener);
+        } catch (error) {
+          logger.error('A listener that was added while the broker runs cannot be used', { error });
+        }
+      }
+    },
+  };
+}
+
+async function open(sockets: SocketServer, listener: ListenerAddress): Promise<void> {
+  try {
+    await sockets.listen(listener);
+  } catch (error) {
+    throw cannotOpen(listener, error);
   }
-  return { bound, advertised: () => advertisedEndpoints(config, bound) };
 }
 
 /** What the system means by its error, which stands behind it. */
@@ -132,10 +150,9 @@ function cannotOpen(listener: ListenerAddress, error: unknown): Error {
 
 /** What clients and brokers are told: this machine's name for every interface, and the port that was bound for port 0. */
 function advertisedEndpoints(config: BrokerConfig, bound: readonly ListenerAddress[]): BrokerEndpoint[] {
-  return config.advertisedListeners.map(({ name, securityProtocol, host, port }) => ({
-    listener: name,
-    securityProtocol,
-    host: host === '' ? hostname() : host,
-    port: port === 0 ? (bound.find((listener) => listener.name === name)?.port ?? 0) : port,
-  }));
+  return config.advertisedListeners.flatMap(({ name, securityProtocol, host, port }) => {
+    const listener = bound.find((each) => each.name === name);
+    if (listener === undefined) return [];
+    return [{ listener: name, securityProtocol, host: host === '' ? hostname() : host, port: port === 0 ? listener.port : port }];
+  });
 }

@@ -120,9 +120,6 @@ const keyMaterial: readonly string[] = [
   'ssl.truststore.certificates',
 ] satisfies readonly (keyof typeof sslSettings)[];
 
-/** Kafka can do these; Odradek binds its listeners once. */
-const boundAtStart = ['listeners', 'listener.security.protocol.map'];
-
 /** Per listener, but for all brokers. */
 const clusterWideListenerSettings = ['max.connections', 'max.connection.creation.rate', 'num.network.threads'];
 
@@ -148,10 +145,6 @@ function checkBroker(config: BrokerConfig, isOneBroker: boolean, overrides: Over
       }),
     );
   }
-  refuse(
-    'The listeners stay as they are while the broker runs',
-    names.filter((name) => boundAtStart.includes(name)),
-  );
 }
 
 function refuse(message: string, names: readonly string[]): void {

@@ -98,6 +98,19 @@ export class SocketServer {
     return bound;
   }
 
+  /** Where it listens now. */
+  get listening(): readonly ListenerAddress[] {
+    return this.#listeners.map(({ address }) => address);
+  }
+
+  /** Closes the listener, and every connection that came in through it. */
+  async stopListeningOn(name: string): Promise<void> {
+    const index = this.#listeners.findIndex(({ address }) => address.name === name);
+    const [found] = index === -1 ? [] : this.#listeners.splice(index, 1);
+    await found?.listener.close();
+    for (const connection of [...this.#connections]) if (connection.identity.listenerName === name) connection.close();
+  }
+
   /** The broker is ready: connections are read from now on. */
   serve(): void {
     this.#isServing = true;
