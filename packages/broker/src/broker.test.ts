@@ -120,6 +120,11 @@ test('a level or a format of the log that is none stops the start, too', async (
   }
 });
 
+test('a setting without a value is one that is not set', async () => {
+  const absent = { 'broker.rack': undefined, 'num.partitions': null } as unknown as Record<string, string>;
+  await using _ = await InProcessBroker.start({ properties: absent });
+});
+
 test('each listener tells its own address', async () => {
   await using broker = await InProcessBroker.start({
     properties: {

@@ -150,11 +150,14 @@ function bootstrapOf([first]: readonly { readonly host: string; readonly port: n
 
 /** What is said of the log takes the place of the settings, and is checked with them. */
 function propertiesOf({ properties, log = {} }: BrokerOptions): Properties {
-  const all = new Map(
-    properties instanceof Map ? properties : Object.entries(properties).map(([name, value]) => [name, String(value)] as const),
-  );
-  if (log.format !== undefined) all.set('odradek.log.format', log.format);
-  if (log.level !== undefined) all.set('odradek.log.level', log.level);
+  const given = properties instanceof Map ? properties : Object.entries(properties);
+  const logs = [
+    ['odradek.log.format', log.format],
+    ['odradek.log.level', log.level],
+  ] as const;
+  const all = new Map<string, string>();
+  // From programs without types, undefined is what is not set.
+  for (const [name, value] of [...given, ...logs]) if (value !== undefined && value !== null) all.set(name, String(value));
   return all;
 }
 
