@@ -195,10 +195,11 @@ export class LogSegment {
 
   /** Puts the indexes on disk, as they are known so far. */
   writeIndexes(): void {
+    // First: a start takes the others for a sign that they are whole.
+    this.transactionIndex.write();
     if (this.records.sizeBytes === 0) return;
     this.offsetIndex.write();
     this.timeIndex.write();
-    this.transactionIndex.write();
   }
 
   /** The offset after the last batch. undefined: the file does not end where a batch does, so something is wrong with it. */
@@ -255,9 +256,9 @@ export class LogSegment {
   /** The same, for a start that has made them anew. */
   flushIndexesSync(): void {
     this.writeIndexes();
+    this.transactionIndex.syncSync();
     this.offsetIndex.syncSync();
     this.timeIndex.syncSync();
-    this.transactionIndex.syncSync();
   }
 
   get isRetired(): boolean {

@@ -34,8 +34,10 @@ export class LogUnderTest {
     return made;
   }
 
-  async start(): Promise<void> {
+  /** `begun` is called when the disk is there, before anything is read from it. */
+  async start(begun: () => void = () => undefined): Promise<void> {
     const world = { ...this.machine, fileSystem: this.#seen(this.machine.fileSystem) };
+    begun();
     this.manager = LogManager.open({ world, directories: ['/data'], topicLogConfig: () => this.#config });
     await this.world.run(this.manager.load());
     this.log = this.manager.getOrCreate(topicPartition, { topicId, config: this.#config });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { buildControlBatch } from '@odradek/protocol';
+import { FailingDisk } from '../history/failing-disk.fixture.ts';
 import { LogUnderTest, logFolder } from './open-log.fixture.ts';
 
 const name = (offset: number, ending: string): string => `${logFolder}/${String(offset).padStart(20, '0')}${ending}`;
@@ -58,6 +60,36 @@ describe('after a crash', () => {
   }
 });
 
+test('a start that ends at any moment leaves to the next what it needs to know of aborted transactions', async () => {
+  let isStarted = false;
+  for (let changes = 1; !isStarted; changes++) {
+    let disk: FailingDisk | undefined;
+    const under = await LogUnderTest.open({ segmentBytes: 400 }, (real) => {
+      disk = new FailingDisk(real);
+      return disk.fileSystem;
+    });
+    for (let sequence = 0; sequence < 4; sequence++) await appendAborted(under, sequence);
+    await under.world.advance(100);
+    await under.world.run(under.manager.checkpoint());
+    under.machine = under.world.crash('broker', 'everything');
+    removeIndexes(under, 0);
+    const starting = under.start(() => disk?.failAfter(changes));
+    isStarted = await starting.then(
+      () => !disk!.hasFailed,
+      () => false,
+    );
+    under.machine.fileSystem.faults.clear();
+    await under.crash('everything');
+    under.log.updateHighWatermark(under.log.logEndOffset);
+    for (const { baseOffset } of under.log.segments.all()) {
+      const read = under.log.read(baseOffset, { maxBytes: 1000, isolation: 'lastStable', minOneBatch: true });
+      assert.ok(!(read instanceof Promise));
+      const aborted = read.abortedTransactions?.map(({ firstOffset }) => firstOffset);
+      assert.deepEqual(aborted, [baseOffset], `ended after ${changes} changes`);
+    }
+  }
+});
+
 test('after a clean stop nothing is scanned, and damage that shows is mended all the same', async () => {
   const under = await fiveSegments();
   await under.restart();
@@ -81,6 +113,13 @@ test('a start after a start leaves no old snapshots behind', async () => {
     [`${String(14).padStart(20, '0')}.snapshot`],
   );
 });
+
+async function appendAborted(under: LogUnderTest, sequence: number): Promise<void> {
+  const value = `${sequence} ${'x'.repeat(200)}`;
+  await under.append([value], { ...producer, isTransactional: true, baseSequence: sequence });
+  const marker = buildControlBatch({ ...producer, type: 'abort', coordinatorEpoch: 0, timestamp: Date.UTC(2025, 0, 1) });
+  await under.world.run(under.log.appendAsLeader(marker, { leaderEpoch: 0, origin: 'coordinator' }).written);
+}
 
 function resize(under: LogUnderTest, path: string, by: number): void {
   const file = under.machine.fileSystem.openSync(path, 'readWrite');

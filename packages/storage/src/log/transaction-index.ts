@@ -29,6 +29,8 @@ export class TransactionIndex {
   /** Entries that are in the file. */
   #writtenCount = 0;
   #isSynced = true;
+  /** The file has other entries, which it keeps until there are all of those that take their place. */
+  #isToBeReplaced = false;
   #isRetired = false;
 
   constructor(pool: FilePool, path: string, isNew: boolean) {
@@ -52,6 +54,7 @@ export class TransactionIndex {
   }
 
   write(): void {
+    if (this.#isToBeReplaced) this.#replace();
     const entries = this.#entries;
     if (entries === undefined || this.#writtenCount === entries.length) return;
     const added = entries.slice(this.#writtenCount).map(encode);
@@ -92,14 +95,22 @@ export class TransactionIndex {
     this.#entries = kept;
   }
 
-  /** Drops all entries, and what a file has of them. */
+  /**
+   * Drops all entries. What a file has of them goes when those are written that take their place: a start that ends in between leaves a
+   * segment that the next one may trust.
+   */
   reset(): void {
-    if (this.#pool.fileSystem.statSync(this.path) !== undefined) {
-      this.#withFile((file) => file.truncateSync(0));
-      this.#isSynced = false;
-    }
+    this.#isToBeReplaced = this.#pool.fileSystem.statSync(this.path) !== undefined;
     this.#entries = [];
     this.#writtenCount = 0;
+  }
+
+  #replace(): void {
+    const entries = this.#load();
+    this.#pool.fileSystem.replaceFileSync(this.path, Buffer.concat(entries.map(encode)));
+    this.#writtenCount = entries.length;
+    this.#isToBeReplaced = false;
+    this.#isSynced = true;
   }
 
   /** The segment is not in use any more: the file may have another name, or be gone. */
