@@ -79,10 +79,11 @@ export class ConsumerMembership {
   #check(request: ConsumerGroupHeartbeatRequest, apiVersion: number): void {
     const { groupId, memberId, memberEpoch, instanceId, rackId, serverAssignor } = request;
     // From version 1 on the client makes its own id; before, it gets one when it joins.
-    if (memberId === '' && (apiVersion >= 1 || memberEpoch > 0 || memberEpoch === leaveEpoch)) invalid("MemberId can't be empty.");
-    if (groupId === '') invalid("GroupId can't be empty.");
-    if (instanceId === '') invalid("InstanceId can't be empty.");
-    if (rackId === '') invalid("RackId can't be empty.");
+    if (isBlank(memberId) && (apiVersion >= 1 || memberEpoch > 0 || memberEpoch === leaveEpoch))
+      invalid("MemberId can't be empty.");
+    if (isBlank(groupId)) invalid("GroupId can't be empty.");
+    if (isBlank(instanceId)) invalid("InstanceId can't be empty.");
+    if (isBlank(rackId)) invalid("RackId can't be empty.");
     if (memberEpoch === 0) {
       if (request.rebalanceTimeoutMs === -1) invalid('RebalanceTimeoutMs must be provided in first request.');
       if (request.topicPartitions?.length !== 0) invalid('TopicPartitions must be empty when (re-)joining.');
@@ -90,7 +91,6 @@ export class ConsumerMembership {
         invalid('Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.');
       }
     } else if (memberEpoch === awayEpoch) {
-      if (memberId === '') invalid("MemberId can't be empty.");
       if (instanceId === null) invalid("InstanceId can't be null.");
     } else if (memberEpoch < awayEpoch) invalid('MemberEpoch is invalid.');
     const { assignors } = this.#parts;
@@ -290,7 +290,7 @@ export class ConsumerMembership {
   #existing(groupId: string): ConsumerGroup {
     const group = this.#parts.group(groupId);
     if (group !== undefined) return group;
-    throw new ProtocolError(errorCodes.GROUP_ID_NOT_FOUND, `Consumer group ${groupId} not found.`);
+    throw new ProtocolError(errorCodes.GROUP_ID_NOT_FOUND, `Group ${groupId} not found.`);
   }
 }
 
@@ -338,6 +338,11 @@ function assignmentOf({ assignedPartitions }: ConsumerMember): { readonly topicI
     topicId,
     partitions: [...partitions.keys()].sort((a, b) => a - b),
   }));
+}
+
+/** Nothing but white space is as good as nothing; null is no name at all. */
+function isBlank(name: string | null): boolean {
+  return name !== null && name.trim() === '';
 }
 
 function invalid(message: string): never {

@@ -101,9 +101,16 @@ export function progress(
   return { member: reconciled, groupEpoch, assignmentTimestampMs };
 }
 
-/** The first one comes at once; those that follow wait, so that many members that join make few assignments. */
-export function mayAssign({ nowMs, assignmentIntervalMs }: ProgressParts, { assignmentTimestampMs }: ConsumerGroup): boolean {
-  return assignmentTimestampMs === 0 || assignmentIntervalMs === 0 || nowMs >= assignmentTimestampMs + assignmentIntervalMs;
+/**
+ * The first one comes at once; those that follow wait, so that many members that join make few assignments. One that is to be made
+ * yet by this clock was made by that of another coordinator, or before this one was set back.
+ */
+export function mayAssign(
+  { nowMs, assignmentIntervalMs }: Pick<ProgressParts, 'nowMs' | 'assignmentIntervalMs'>,
+  { assignmentTimestampMs }: Pick<ConsumerGroup, 'assignmentTimestampMs'>,
+): boolean {
+  const ageMs = nowMs - assignmentTimestampMs;
+  return assignmentTimestampMs === 0 || ageMs < 0 || ageMs >= assignmentIntervalMs;
 }
 
 /** The group epoch, one more than it was if anything has changed that assignments depend on. */

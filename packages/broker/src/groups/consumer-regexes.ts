@@ -59,9 +59,14 @@ export class ConsumerRegexes {
     const isNew = regex !== '' && regex !== before.subscribedTopicRegex && group.regexSubscriberCount(regex) === 0;
     if ((!isNew && !group.hasRegexes) || timer.isScheduled(keyOf(groupId))) return;
     const sinceMs = clock.wallTimeMs() - group.regexRefreshMs;
-    if (sinceMs <= leastRefreshMs) return;
+    // A time that is yet to come is that of another coordinator's clock.
+    if (sinceMs >= 0 && sinceMs <= leastRefreshMs) return;
     const isDue =
-      isNew || group.hasUnresolvedRegex || group.regexTopicsVersion < topicsVersion() || sinceMs > settings.regexRefreshIntervalMs;
+      isNew ||
+      sinceMs < 0 ||
+      group.hasUnresolvedRegex ||
+      group.regexTopicsVersion < topicsVersion() ||
+      sinceMs > settings.regexRefreshIntervalMs;
     if (isDue) timer.schedule(keyOf(groupId), 0, () => this.#begin(groupId, maySee));
   }
 

@@ -5,7 +5,7 @@
 //   beat a, leave a b, leave instance=i
 //   commit a t-0=5 [meta=…] [gen=…] [v=9]; commit - t-0=5 without being a member
 //   offsets g; delete g; forget g t-0; describe g; list
-//   advance 10s; set maxSize=2; expire; drop-topic t [ID]
+//   advance 10s; set-clock -1h (the wall clock goes back); set maxSize=2; expire; drop-topic t [ID]
 //   refuse CODE | accept; hold | release | lose; resign; elect
 //   topic t 4 [id=ID]            there is such a topic now, or it has so many partitions; topic t 0: it is gone
 //   hb a [epoch=0] [topics=t,u] [regex=…] [owned=t:0,1;u:0] [instance=i] [assignor=range] [timeout=60s] [v=1] [id=…]
@@ -128,6 +128,8 @@ export class GroupScenario implements GoldenScenario {
         return this.#list();
       case 'advance':
         return this.#world.advance(milliseconds(first));
+      case 'set-clock':
+        return this.#world.clock.shiftWallTime(milliseconds(first));
       case 'set':
         for (const [name, value] of options) this.#set(name, value);
         return;

@@ -300,6 +300,14 @@ describe('group requests', () => {
     assert.deepEqual(joined.assignment, { topicPartitions: [{ topicId, partitions: [0, 1] }] });
     const invalid = await client.send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, { ...beat, memberId: '' });
     assert.deepEqual([name(invalid.errorCode), invalid.errorMessage], ['INVALID_REQUEST', "MemberId can't be empty."]);
+    for (const blank of [{ memberId: ' ' }, { groupId: ' ' }, { instanceId: ' ' }, { rackId: ' ' }]) {
+      const refused = await client.send(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, 1, {
+        ...beat,
+        memberId: 'member',
+        ...blank,
+      });
+      assert.equal(name(refused.errorCode), 'INVALID_REQUEST', JSON.stringify(blank));
+    }
     for (const version of versionsOf(69)) {
       const request = { groupIds: ['consumers', 'unknown', ''], includeAuthorizedOperations: true };
       const { groups } = await client.send(ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, version, request);
