@@ -109,7 +109,13 @@ export class GroupCoordinator {
 
   async sync(request: SyncGroupRequest): Promise<SyncAnswer> {
     this.#checkGroupId(request.groupId);
-    return this.#runtime.write(this.partitionOf(request.groupId), (shard) => shard.sync(request));
+    try {
+      return await this.#runtime.write(this.partitionOf(request.groupId), (shard) => shard.sync(request));
+    } catch (error) {
+      // The rebalance is lost with the coordinator that it began with. Java's consumers do not expect to hear of loading here and end.
+      if (isLoading(error)) return { errorCode: errorCodes.REBALANCE_IN_PROGRESS };
+      throw error;
+    }
   }
 
   async heartbeat(request: HeartbeatRequest): Promise<number> {
@@ -118,7 +124,7 @@ export class GroupCoordinator {
       return await this.#runtime.write(this.partitionOf(request.groupId), (shard) => shard.heartbeat(request));
     } catch (error) {
       // A member that hears nothing bad keeps its place; its session begins anew once the group is loaded.
-      if (error instanceof ProtocolError && error.code === errorCodes.COORDINATOR_LOAD_IN_PROGRESS) return errorCodes.NONE;
+      if (isLoading(error)) return errorCodes.NONE;
       throw error;
     }
   }
@@ -242,6 +248,10 @@ export class GroupCoordinator {
       this.#parts.logger.warn('A coordinator partition could not be tidied', { partition, error });
     }
   }
+}
+
+function isLoading(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === errorCodes.COORDINATOR_LOAD_IN_PROGRESS;
 }
 
 /** Those that are named, in their order; the first is the default. Throws ConfigError for one that there is not. */
