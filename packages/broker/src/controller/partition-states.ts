@@ -57,6 +57,8 @@ export interface PartitionStatesParts {
 
 /** How often an election starts over because a leader changed the ISR meanwhile. */
 const electionAttempts = 10;
+/** How many partitions a line of the log names. */
+const mostNamed = 5;
 
 export class PartitionStates {
   readonly #parts: PartitionStatesParts;
@@ -105,15 +107,23 @@ export class PartitionStates {
     } else {
       for (const partition of legal) partition.state = target;
     }
-    for (const { partition, reason } of failed) {
-      this.#parts.logger.warn('A partition did not change its state', {
-        partition: describePartition(partition),
+    this.#report(failed, target);
+    return failed;
+  }
+
+  /** A line for each reason: all partitions of a broker that is gone may have the same. */
+  #report(failed: readonly FailedTransition[], target: PartitionStateName): void {
+    for (const alike of Map.groupBy(failed, ({ partition, reason }) => `${partition.state} ${reason}`).values()) {
+      const [{ partition, reason }] = alike as [FailedTransition];
+      const named = alike.slice(0, mostNamed).map((each) => describePartition(each.partition));
+      const others = alike.length - named.length;
+      this.#parts.logger.warn('Partitions did not change their state', {
+        partitions: `${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}`,
         state: partition.state,
         target,
         reason,
       });
     }
-    return failed;
   }
 
   /** The first leader of a new partition is its first live replica; all live replicas are in sync, there being nothing to copy. */
