@@ -337,7 +337,7 @@ export class ActiveController {
     }
     const topicsById = new Map(request.topicStates.map(({ topicId, topicName }) => [topicId, topicName]));
     const wentOffline: Replica[] = [];
-    let isAnyBack = false;
+    const back: Replica[] = [];
     for (const { topicId, partitionErrors } of response.topics) {
       for (const { partitionIndex, errorCode } of partitionErrors) {
         const partition = context.partition(topicsById.get(topicId) ?? '', partitionIndex);
@@ -347,15 +347,17 @@ export class ActiveController {
           if (context.isReplicaOnline(partition, brokerId, { includeShuttingDown: true })) wentOffline.push(replica);
           context.markDirectoryOffline(replica);
         } else if (errorCode === errorCodes.NONE) {
-          if (!context.isReplicaOnline(partition, brokerId, { includeShuttingDown: true })) isAnyBack = true;
+          if (!context.isReplicaOnline(partition, brokerId, { includeShuttingDown: true })) back.push(replica);
           context.markDirectoryOnline(replica);
         }
       }
     }
     if (wentOffline.length > 0) await this.#brokers.replicasWentOffline(wentOffline);
-    if (!isAnyBack) return;
-    // A disk that was full has room again: partitions may have leaders that had none.
+    if (back.length === 0) return;
+    // A disk that was full has room again: partitions may have leaders that had none, and deletions may go on that waited for it.
     await this.#partitionStates.electWherePossible();
+    this.#deletion.makeEligible(back.map(({ partition }) => partition.topic.name));
+    await this.#deletion.resume();
     this.#requests.send();
   }
 

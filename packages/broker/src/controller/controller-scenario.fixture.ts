@@ -215,16 +215,23 @@ export class ControllerScenario {
       }
       case 'lose':
         for (const partition of rest) this.#failedLogs.add(`${first}/${partition}`);
-        return void (await this.#admin.create(
-          '/log_dir_event_notification/log_dir_event_',
-          Buffer.from(`{"version":1,"broker":${first},"event":1}`),
-          {
-            sequential: true,
-          },
-        ));
+        return this.#announceFailure(first);
+      case 'regain': {
+        // The topic is to be deleted at that very moment.
+        const [partition, topic] = rest;
+        this.#failedLogs.delete(`${first}/${partition}`);
+        const announced = this.#announceFailure(first);
+        if (topic !== undefined) await this.#admin.create(deleteTopicNode.path(topic), null);
+        return announced;
+      }
       default:
         throw new Error(`unknown command ${verb}`);
     }
+  }
+
+  async #announceFailure(brokerId: string): Promise<void> {
+    const event = Buffer.from(`{"version":1,"broker":${brokerId},"event":1}`);
+    await this.#admin.create('/log_dir_event_notification/log_dir_event_', event, { sequential: true });
   }
 
   async #reassign(moves: readonly WantedMove[]): Promise<void> {
