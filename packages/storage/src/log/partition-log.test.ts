@@ -193,6 +193,14 @@ describe('segments', () => {
     });
   }
 
+  test('do not end at once where segment.jitter.ms is longer than they last', async () => {
+    const under = await LogUnderTest.open({ segmentMs: 2500, segmentJitterMs: 2 ** 40 });
+    for (let count = 0; count < 5; count++) await under.append(['v']);
+    under.log.updateConfig({ ...under.log.config, segmentMs: 1000 });
+    for (let count = 0; count < 5; count++) await under.append(['v']);
+    assert.equal(under.log.segments.count, 1);
+  });
+
   test('a gap that no relative offset can express begins a new segment behind it', async () => {
     const under = await LogUnderTest.open();
     await under.append(['a']);

@@ -21,9 +21,11 @@ export class SegmentRoll {
 
   /** Whether the segment, which is not empty, should end before a batch of that size and time. */
   isDue(segment: LogSegment, sizeBytes: number, maxTimestamp: number, config: LogConfig): boolean {
+    const longestMs = longestSegmentMs(config);
     return (
       segment.sizeBytes > config.segmentBytes - sizeBytes ||
-      this.#ageMs(segment, maxTimestamp) > longestSegmentMs(config) - this.#jitterMs ||
+      // A jitter that is longer than the segments would end each of them at once.
+      this.#ageMs(segment, maxTimestamp) > longestMs - (this.#jitterMs % longestMs) ||
       segment.areIndexesFull
     );
   }
