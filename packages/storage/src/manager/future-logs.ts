@@ -62,6 +62,10 @@ export class FutureLogs {
     return this.#logs.values();
   }
 
+  leftBehind(): Iterable<PartitionLog> {
+    return this.#leftBehind.values();
+  }
+
   [Symbol.iterator](): Iterator<[string, PartitionLog]> {
     return this.#logs.entries();
   }

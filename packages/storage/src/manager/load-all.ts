@@ -45,8 +45,9 @@ export class LoadedLogs {
   readonly #stale: LogDirectory[] = [];
   #report: Omit<StartReport, 'logs'> = { isClean: true, scannedSegments: 0, scannedBytes: 0, truncatedBytes: 0 };
   readonly unreadable: UnreadableLog[] = [];
-  /** All their logs are known; of some of them, that could not be recovered, no more than that. */
+  /** All their logs are known. */
   readonly loaded: LogDirectory[] = [];
+  /** The next start must look at what is there. */
   readonly notRecovered: LogDirectory[] = [];
   readonly failures: DirectoryFailure[] = [];
 
@@ -126,8 +127,10 @@ export class LoadedLogs {
     for (const { log, hasOwnRecords, from, name } of this.#leftOvers) {
       const kept = from.get(name);
       // The disk of the other one has failed since: the next start looks at both again.
-      if (kept === undefined) log.closeFiles();
-      else this.#putAside(log, kept, hasOwnRecords);
+      if (kept === undefined) {
+        log.closeFiles();
+        this.notRecovered.push(log.directory);
+      } else this.#putAside(log, kept, hasOwnRecords);
     }
     // A failure has been dealt with where it happened.
     for (const directory of this.#stale) if (directory.isOnline) directory.checkpointSoon().catch(() => undefined);

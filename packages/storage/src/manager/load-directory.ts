@@ -1,7 +1,6 @@
 // Opens the logs that lie in a directory, giving way to other work in between.
 
 import { zeroUuid } from '@odradek/protocol';
-import type { FileSystem } from '@odradek/runtime';
 import { DamagedCheckpointError } from '../log/checkpoint-file.ts';
 import { isDiskFault, isPassingFault } from '../log/disk-fault.ts';
 import type { LogConfig } from '../log/log-config.ts';
@@ -57,12 +56,12 @@ const logsPerTurn = 64;
  * all else is done in this thread, for one log after the other.
  */
 export async function loadDirectory(directory: LogDirectory, loading: Loading): Promise<LoadedDirectory> {
-  const { fileSystem, timer } = loading.world;
+  const { timer } = loading.world;
   const isClean = directory.takeCleanShutdownMark();
   const checkpoints = readCheckpoints(directory, loading.world);
   const absent = new Set(Object.values(checkpoints).flatMap((offsets) => [...offsets.keys()]));
   const hasLines = absent.size > 0;
-  const folders = logFolders(directory, fileSystem);
+  const folders = logFolders(directory, loading.world);
   let opened = 0;
   /** All lanes take from the same folders. An error ends them for all. */
   const openSome = async (): Promise<void> => {
@@ -106,11 +105,16 @@ interface LogFolder {
 }
 
 /** The folders of logs, one by one. Those that were to be removed are, on the way. */
-function* logFolders(directory: LogDirectory, fileSystem: FileSystem): Generator<LogFolder, void, undefined> {
+function* logFolders(directory: LogDirectory, { fileSystem, logger }: LogWorld): Generator<LogFolder, void, undefined> {
   for (const folder of fileSystem.listSync(directory.path)) {
     const path = `${directory.path}/${folder}`;
     if (deletedFolder.test(folder) && fileSystem.statSync(path)?.isDirectory === true) {
-      fileSystem.removeSync(path);
+      try {
+        fileSystem.removeSync(path);
+      } catch (error) {
+        // Such as a file in it that somebody has open on a network's disk. Nothing needs the folder, and the next start tries again.
+        logger.warn('A deleted log could not be removed', { path, error });
+      }
       continue;
     }
     const future = parseFutureFolder(folder);

@@ -45,6 +45,8 @@ interface Logs {
   logs(): Iterable<PartitionLog>;
   /** Logs on their way into another directory have their lines in its checkpoints; what else happens to them comes from their source. */
   futures(): Iterable<PartitionLog>;
+  /** Logs that have moved, whose folders still have their names: if a power cut undoes the move, they are what there is. */
+  leftBehind(): Iterable<PartitionLog>;
   /** Logs that cannot be opened keep their lines as the start has found them. */
   unreadable(): Iterable<UnreadableLog>;
   isBeingCleaned(log: PartitionLog): boolean;
@@ -156,7 +158,7 @@ export class LogMaintenance {
       logs.push(log);
       offsets.push(offset);
     }
-    for (const source of [this.#logs.logs(), this.#logs.futures()]) {
+    for (const source of [this.#logs.logs(), this.#logs.futures(), this.#logs.leftBehind()]) {
       for (const log of source) {
         if (log.directory !== directory) continue;
         if (name === 'logStartOffset' && log.isStartInNames) continue;

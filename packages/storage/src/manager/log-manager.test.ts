@@ -293,6 +293,21 @@ describe('a directory', () => {
     assert.equal(fileSystem.statSync(`/data/${deleted}`), undefined);
   });
 
+  test('is used though what was being deleted in it cannot be removed', async () => {
+    const managed = await new Managed().open(['/data']);
+    await managed.append('orders');
+    await managed.append('other');
+    managed.manager.delete({ topic: 'other', partition: 0 });
+    await managed.world.run(managed.manager.close());
+    managed.machine.fileSystem.faults.add({ path: /-delete/, operations: ['remove'], code: 'EBUSY' });
+    await managed.open(['/data']);
+    assert.deepEqual([managed.offline, managed.log('orders').logEndOffset], [[], 1]);
+    managed.machine.fileSystem.faults.clear();
+    await managed.world.run(managed.manager.close());
+    await managed.open(['/data']);
+    assert.ok(managed.machine.fileSystem.listSync('/data').every((name) => !name.endsWith('-delete')));
+  });
+
   test('an empty folder may be all that a crash has left of a log, and is taken for one', async () => {
     const managed = new Managed();
     const { fileSystem } = managed.machine;

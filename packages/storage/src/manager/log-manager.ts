@@ -212,8 +212,8 @@ export class LogManager {
     if (this.#online().length === 0) throw noneUsable(loaded.failures);
     for (const log of loaded.unreadable) this.#unreadable.set(log.name, log);
     for (const directory of loaded.loaded) this.#loaded.add(directory);
-    for (const directory of loaded.notRecovered) this.#disordered.add(directory);
     loaded.settle();
+    for (const directory of loaded.notRecovered) this.#disordered.add(directory);
     this.#startReport = { ...loaded.report, logs: this.#logs.size };
     this.#maintenance.start();
     this.#cleaner?.start();
@@ -225,6 +225,11 @@ export class LogManager {
 
   logs(): Iterable<PartitionLog> {
     return this.#logs.values();
+  }
+
+  /** What logs were before they moved, as long as a crash may undo that. */
+  leftBehind(): Iterable<PartitionLog> {
+    return this.#futures.leftBehind();
   }
 
   /** Logs that are here and cannot be opened. */

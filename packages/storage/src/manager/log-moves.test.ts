@@ -109,7 +109,8 @@ describe('a log that moves to another directory', () => {
     await moving.world.advance(1500);
     assert.equal(log.cleanedOffset, undefined);
     await moving.moved('/two');
-    await moving.world.runUntil(() => (moving.log.cleanedOffset ?? 0) > 0);
+    const { baseOffset } = moving.log.segments.active;
+    await moving.world.runUntil(() => moving.log.cleanedOffset === baseOffset);
     assert.ok(moving.log.sizeBytes < 1_000_000, 'one key has one record, but for the active segment');
   });
 
@@ -309,4 +310,24 @@ describe('a crash in a move loses nothing that was acknowledged', () => {
       assert.deepEqual(all, ['orders-0']);
     });
   }
+
+  test('and the checkpoints tell of the old folder as long as it may be all that is left', async () => {
+    for (let seed = 1; seed <= seeds; seed++) {
+      const moving = await new MovingLog({ seed, config: { segmentBytes: 60_000 } }).open();
+      await moving.fill(0.4);
+      await moving.world.run(moving.manager.checkpoint());
+      moving.world.setDiskDelay('broker', { min: 1, max: 20 });
+      const writing: Promise<void>[] = [];
+      moving.manager.onLogMoved = () => writing.push(moving.manager.checkpoint());
+      moving.move('/two');
+      await moving.world.runUntil(() => writing.length > 0);
+      for (let stepMs = 0; stepMs < 100 && moving.folders('/one').includes('orders-0'); stepMs++) {
+        const text = moving.machine.fileSystem.readFileSync('/one/recovery-point-offset-checkpoint').toString();
+        assert.match(text, /^orders 0 \d+$/m, `seed ${seed}`);
+        await moving.world.advance(1);
+      }
+      await moving.world.run(Promise.all(writing));
+      await moving.world.run(moving.manager.close());
+    }
+  });
 });
