@@ -1,7 +1,7 @@
 // Replicas of which nobody has told this broker that they are not its own any more. A controller waits for no broker that is gone, so one
 // that lives on without its session, starts and waits for its old session to end, or cannot be reached when the controller changes,
-// keeps what was moved away meanwhile. Metadata tells that a partition is elsewhere; if the order to stop does not come either, and the
-// tree says the same, the log is put aside as the next start would.
+// keeps what was moved away meanwhile, or deleted. Metadata tells that a partition is elsewhere, or not there any more; if the order to
+// stop does not come either, and the tree says the same, the log is put aside as the next start would.
 
 import type { Coordination } from '@odradek/coordination';
 import { zeroUuid } from '@odradek/protocol';
@@ -63,10 +63,10 @@ export class StrayReplicas {
   async #putAside(suspected: ReadonlySet<PartitionLog>): Promise<PartitionLog[]> {
     const { brokerId, coordination, metadataCache, replicaManager, logger } = this.#parts;
     const { current } = metadataCache;
-    const suspects = this.#suspects(
-      current,
-      [...current.topics()].map(({ name }) => name),
-    );
+    const names = [...current.topics()].map(({ name }) => name);
+    // A topic may be gone by now.
+    for (const { topicPartition } of suspected) names.push(topicPartition.topic);
+    const suspects = this.#suspects(current, new Set(names));
     const orders = new Map(suspects.filter((log) => suspected.has(log)).map((log) => [log, this.#orderFor(log)]));
     let mustOrder = false;
     for (const log of await findStrays([...orders.keys()], coordination, brokerId)) {
@@ -87,17 +87,18 @@ export class StrayReplicas {
     return this.#parts.replicaManager.find(topic, partition)?.leaderEpoch;
   }
 
-  /** What lies here and is elsewhere by the metadata, or of a topic that was there before under the name. */
+  /** What lies here and is elsewhere by the metadata, or nowhere, or of a topic that was there before under the name. */
   #suspects(current: MetadataSnapshot, topics: Iterable<string>): PartitionLog[] {
     const { brokerId, replicaManager } = this.#parts;
     const suspects: PartitionLog[] = [];
     for (const name of topics) {
       const topic = current.topic(name);
-      for (const { index, replicas } of topic?.partitions ?? []) {
+      const places = new Map((topic?.partitions ?? []).map(({ index, replicas }) => [index, replicas]));
+      for (const index of new Set([...places.keys(), ...replicaManager.partitionsOf(name)])) {
         const log = replicaManager.foundLog(name, index);
         if (log === undefined) continue;
         const isOther = log.topicId !== topic?.id && log.topicId !== zeroUuid && topic?.id !== zeroUuid;
-        if (isOther || !replicas.includes(brokerId)) suspects.push(log);
+        if (isOther || places.get(index)?.includes(brokerId) !== true) suspects.push(log);
       }
     }
     return suspects;

@@ -340,6 +340,11 @@ export class ReplicaManager {
     return errorCodes.NONE;
   }
 
+  /** The partitions of the topic about which something has been ordered. */
+  partitionsOf(topic: string): Iterable<number> {
+    return this.#topics.get(topic)?.keys() ?? [];
+  }
+
   /** The log that lies here, whether or not anything has been ordered about its partition yet. */
   foundLog(topic: string, index: number): PartitionLog | undefined {
     return this.#parts.logManager.get({ topic, partition: index });
