@@ -149,6 +149,18 @@ async function createTopic(client: RawClient, name: string): Promise<void> {
   assert.equal(created[0]?.errorCode, 0);
 }
 
+/** The data of a broker that has lost its journal: the topic orders with one record. */
+async function ordersWithoutJournal(): Promise<string> {
+  const directory = newDirectory();
+  await using broker = await InProcessBroker.start({ dataDirectory: directory });
+  const client = await broker.client();
+  await createTopic(client, 'orders');
+  await produce(client, 'orders', 'one');
+  await broker.close();
+  rmSync(join(directory, 'coordination.journal'));
+  return directory;
+}
+
 describe("a broker on Apache Kafka's log directory", { skip: golden === undefined && 'the golden facts are absent' }, () => {
   for (const { name, topics, committed } of [
     {
@@ -263,14 +275,7 @@ test('a broker that has lost its journal takes its own logs over, epochs and all
 });
 
 test('a log that is taken over, and cannot be opened before somebody has mended it, is led in a later epoch than its last', async () => {
-  const directory = newDirectory();
-  {
-    await using broker = await InProcessBroker.start({ dataDirectory: directory });
-    const client = await broker.client();
-    await createTopic(client, 'orders');
-    await produce(client, 'orders', 'one');
-  }
-  rmSync(join(directory, 'coordination.journal'));
+  const directory = await ordersWithoutJournal();
   writeFileSync(join(directory, 'orders-0', 'leader-epoch-checkpoint'), '0\n1\n40 0\n');
   // A transaction index of a format that does not exist.
   const damaged = join(directory, 'orders-0', '00000000000000000000.txnindex');
@@ -287,14 +292,7 @@ test('a log that is taken over, and cannot be opened before somebody has mended 
 });
 
 test('a copy of a log with a date in the place of its partition is left alone, and its topic is taken over', async () => {
-  const directory = newDirectory();
-  {
-    await using broker = await InProcessBroker.start({ dataDirectory: directory });
-    const client = await broker.client();
-    await createTopic(client, 'orders');
-    await produce(client, 'orders', 'one');
-  }
-  rmSync(join(directory, 'coordination.journal'));
+  const directory = await ordersWithoutJournal();
   cpSync(join(directory, 'orders-0'), join(directory, 'orders-20240101'), { recursive: true });
 
   await using broker = await InProcessBroker.start({ dataDirectory: directory });
